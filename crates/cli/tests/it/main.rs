@@ -1,0 +1,2 @@
+#![cfg(test)]
+//! The one integration binary of this crate.

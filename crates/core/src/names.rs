@@ -1,0 +1,249 @@
+//! The names a person or a policy gives: step, namespace, session, subject. Each has one normalisation and one limit, and
+//! its constructor is the only way in.
+
+use core::fmt;
+
+use unicode_normalization::UnicodeNormalization as _;
+
+/// Bytes in the name of a step, a namespace or a session.
+pub const NAME_MAX: usize = 128;
+/// Bytes in a subject.
+pub const SUBJECT_MAX: usize = 1024;
+
+/// Why a text is not a name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NameError {
+    /// Nothing is left after normalisation.
+    #[error("the {what} is empty")]
+    Empty {
+        /// Which name.
+        what: &'static str,
+    },
+    /// Longer than its limit.
+    #[error("the {what} has {length} bytes; the limit is {limit}")]
+    Long {
+        /// Which name.
+        what: &'static str,
+        /// Bytes after normalisation.
+        length: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// A character that names may not hold.
+    #[error("the {what} holds {character:?}; {allowed}")]
+    Character {
+        /// Which name.
+        what: &'static str,
+        /// The first such character.
+        character: char,
+        /// What may stand there.
+        allowed: &'static str,
+    },
+    /// A subject without one of the known kinds.
+    #[error("`{text}` is not a subject; write HEAD, file:PATH, dir:PATH or text:ANYTHING")]
+    Kind {
+        /// What was given.
+        text: String,
+    },
+}
+
+macro_rules! plain_name {
+    ($(#[$doc:meta])* $name:ident, $what:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Box<str>);
+
+        impl $name {
+            /// Checks the characters and the limit.
+            ///
+            /// # Errors
+            /// Empty, over [`NAME_MAX`], or a character outside `a-z A-Z 0-9 _ - . / : @`.
+            pub fn new(text: &str) -> Result<Self, NameError> {
+                plain($what, text).map(Self)
+            }
+
+            /// The text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+plain_name!(
+    /// A named safety step that policy knows, such as `tests` or `validate_source`.
+    ///
+    /// ```
+    /// use actum_core::StepName;
+    /// assert!(StepName::new("validate_source").is_ok());
+    /// assert!(StepName::new("tests ").is_err());
+    /// ```
+    StepName,
+    "step"
+);
+plain_name!(
+    /// Whose runs these are, such as `local/default`; runs of one namespace never answer for another.
+    Namespace,
+    "namespace"
+);
+plain_name!(
+    /// Who asked for a run.
+    SessionName,
+    "session"
+);
+
+fn plain(what: &'static str, text: &str) -> Result<Box<str>, NameError> {
+    if text.is_empty() {
+        return Err(NameError::Empty { what });
+    }
+    if text.len() > NAME_MAX {
+        return Err(NameError::Long { what, length: text.len(), limit: NAME_MAX });
+    }
+    let known = |c: char| c.is_ascii_alphanumeric() || "_-./:@".contains(c);
+    match text.chars().find(|&c| !known(c)) {
+        Some(character) => Err(NameError::Character {
+            what,
+            character,
+            allowed: "letters, digits and _ - . / : @ may stand there",
+        }),
+        None => Ok(text.into()),
+    }
+}
+
+/// What kind of thing a subject is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SubjectKind {
+    /// The work tree of the repository, as it lies on disk: `HEAD`.
+    Git,
+    /// One file: `file:PATH`.
+    File,
+    /// A folder with all it holds: `dir:PATH`.
+    Dir,
+    /// The text itself: `text:ANYTHING`.
+    Text,
+}
+
+impl SubjectKind {
+    /// The word in a policy and before the colon.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Git => "git",
+            Self::File => "file",
+            Self::Dir => "dir",
+            Self::Text => "text",
+        }
+    }
+
+    /// The kind with this word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Git, Self::File, Self::Dir, Self::Text].into_iter().find(|kind| kind.word() == word)
+    }
+}
+
+/// What a step was performed on, by name. Its content is a digest beside it.
+///
+/// One declared normalisation, nothing fuzzy: Unicode NFC, and white space at both ends removed. Upper and lower case,
+/// inner spaces and look-alike letters stay different. Paths are relative to the project, with `/`, without `.` and `..`.
+///
+/// ```
+/// use actum_core::SubjectName;
+/// let one = SubjectName::parse("text:X01 ").unwrap();
+/// assert_eq!(one, SubjectName::parse("text:X01").unwrap());
+/// assert_ne!(one, SubjectName::parse("text:x01").unwrap());
+/// assert_eq!(SubjectName::parse("HEAD").unwrap().as_str(), "git:HEAD");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SubjectName {
+    kind: SubjectKind,
+    text: Box<str>,
+}
+
+impl SubjectName {
+    /// Reads `HEAD`, `git:HEAD`, `file:PATH`, `dir:PATH` or `text:ANYTHING`.
+    ///
+    /// # Errors
+    /// An unknown kind, an empty or over-long name (more than [`SUBJECT_MAX`] bytes), a control character, or a path that
+    /// is absolute or leaves the project.
+    pub fn parse(text: &str) -> Result<Self, NameError> {
+        if text == "HEAD" {
+            return Self::new(SubjectKind::Git, "HEAD");
+        }
+        let parts = text.split_once(':');
+        let known = parts.and_then(|(word, rest)| Some((SubjectKind::from_word(word)?, rest)));
+        let Some((kind, rest)) = known else {
+            return Err(NameError::Kind { text: text.chars().take(64).collect() });
+        };
+        Self::new(kind, rest)
+    }
+
+    /// A subject of `kind` with the part after the colon.
+    ///
+    /// # Errors
+    /// As [`SubjectName::parse`].
+    pub fn new(kind: SubjectKind, rest: &str) -> Result<Self, NameError> {
+        let what = "subject";
+        let normal: String = rest.nfc().collect();
+        let normal = normal.trim();
+        if normal.is_empty() {
+            return Err(NameError::Empty { what });
+        }
+        if let Some(character) = normal.chars().find(|c| c.is_control()) {
+            let allowed = "control characters may not stand there";
+            return Err(NameError::Character { what, character, allowed });
+        }
+        let rest = match kind {
+            SubjectKind::Git if normal == "HEAD" => normal.to_owned(),
+            SubjectKind::Git => {
+                return Err(NameError::Kind { text: normal.chars().take(64).collect() });
+            }
+            SubjectKind::File | SubjectKind::Dir => relative(normal)?,
+            SubjectKind::Text => normal.to_owned(),
+        };
+        let text = format!("{}:{rest}", kind.word());
+        if text.len() > SUBJECT_MAX {
+            return Err(NameError::Long { what, length: text.len(), limit: SUBJECT_MAX });
+        }
+        Ok(Self { kind, text: text.into() })
+    }
+
+    /// The kind.
+    pub const fn kind(&self) -> SubjectKind {
+        self.kind
+    }
+
+    /// The whole name, kind included: what is written, hashed and compared.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The part after the colon: a path, a text or `HEAD`.
+    pub fn rest(&self) -> &str {
+        self.text.split_once(':').map_or("", |(_, rest)| rest)
+    }
+}
+
+impl fmt::Display for SubjectName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// The path without `.` and doubled slashes; one that is absolute or climbs out is refused.
+fn relative(path: &str) -> Result<String, NameError> {
+    let allowed = "a subject's path is relative and stays inside the project";
+    let outside = |character| NameError::Character { what: "subject", character, allowed };
+    if path.starts_with('/') {
+        return Err(outside('/'));
+    }
+    if path.split('/').any(|part| part == "..") {
+        return Err(outside('.'));
+    }
+    let parts: Vec<_> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    Ok(if parts.is_empty() { ".".to_owned() } else { parts.join("/") })
+}
