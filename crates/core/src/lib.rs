@@ -3,10 +3,37 @@
 //! A functional core: `(state, request, now) -> decision`. No I/O, no clock, no randomness, no threads; the same inputs
 //! give the same bytes. Everything here is tested without a disk.
 
+mod anchor;
 mod canon;
+mod chain;
+mod clock;
+mod event;
+mod ground;
+mod keys;
+mod ledger;
 mod names;
+mod reason;
+mod views;
 
+pub use anchor::{Found, Head, PATH_MAX, Refusal, SLOT_LEN, claimed_anchor_ledger, judge_store};
 pub use canon::{Digest, Hasher, Mac, hex, unhex};
+pub use chain::{
+    Check, EventFlaw, Flaw, Layout, Position, RECORD_MAX, Record, SEGMENT_HEADER_LEN, SEGMENT_MAX,
+    SegmentFlaw, Verified, claimed_ledger, seal, segment_header,
+};
+pub use clock::{BACK_MAX_MS, ClockStep, FORWARD_MAX_MS, Reading, judge_clock};
+pub use event::{
+    Began, Cause, Ended, Event, FIELDS_MAX, HEADER_LEN, Header, Kind, LedgerId, NAMED_MAX, Outcome,
+    Owner, REASON_MAX, Space, VERSION,
+};
+pub use ground::{Evidence, Grounding, Question, Skip, ground, skip};
+pub use keys::{GENERATIONS_MAX, KEY_FILE_MAX, KeyFile, KeyFileError, Keyring, Root};
+pub use ledger::{
+    BATCH_MAX, Batch, CommitError, Done, Journal, JournalFailed, Ledger, Leftover, Loss, NewEnd,
+    NewRun, OpenRun, Rejected, Request,
+};
 pub use names::{
     NAME_MAX, NameError, Namespace, SUBJECT_MAX, SessionName, StepName, SubjectKind, SubjectName,
 };
+pub use reason::{Answer, Reason, reason_page};
+pub use views::{Accepted, Admitted, Views};

@@ -1,0 +1,143 @@
+//! The grounding check: does the ledger back the claim that a step was done for a subject? Also Algorithm 1 of the paper
+//! (arXiv 2608.16032): skip the step only if it does.
+
+use crate::canon::Digest;
+use crate::clock::BACK_MAX_MS;
+use crate::event::{Outcome, Space};
+use crate::names::{Namespace, StepName, SubjectName};
+use crate::reason::{Answer, Reason};
+use crate::views::{Run, Views};
+
+/// What is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// Whose runs count.
+    pub namespace: &'a Namespace,
+    /// Which step.
+    pub step: &'a StepName,
+    /// On which subject, by name.
+    pub subject: &'a SubjectName,
+    /// On which subject, by its content now.
+    pub content: &'a Digest,
+    /// The rule in force for the step.
+    pub rule: &'a Digest,
+    /// How long a pass counts; for ever without one.
+    pub lifetime_ms: Option<u64>,
+}
+
+/// The run an answer rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Evidence {
+    /// The index of its `Began`.
+    pub run: u64,
+    /// The index of its `Ended`.
+    pub ended: Option<u64>,
+    /// How it went, if it ended.
+    pub outcome: Option<Outcome>,
+    /// Exit code, or minus the signal's number.
+    pub code: Option<i32>,
+    /// When it ended, by the ledger's time in ms.
+    pub at_ms: Option<u64>,
+    /// The content it ran on.
+    pub content: Digest,
+    /// The number of the binary it ran.
+    pub tool: u32,
+    /// The event that revoked it.
+    pub revoked: Option<u64>,
+}
+
+/// An answer with its reason and the run it rests on. They travel together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Grounding {
+    /// Why.
+    pub reason: Reason,
+    /// The newest run, where there is one.
+    pub evidence: Option<Evidence>,
+}
+
+impl Grounding {
+    /// The answer the reason leads to.
+    pub const fn answer(&self) -> Answer {
+        self.reason.answer()
+    }
+}
+
+/// What Algorithm 1 says of an agent's wish to skip a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Skip {
+    /// A real run backs the claim.
+    Allow(Evidence),
+    /// Nothing does: perform the step.
+    Perform(Grounding),
+}
+
+/// Answers for the newest run of the step on the subject. A map lookup: nothing is read, nothing is verified again.
+pub fn ground(views: &Views, question: &Question<'_>, now_ms: u64) -> Grounding {
+    let Some(run) = newest(views, question) else {
+        return Grounding { reason: Reason::NeverRan, evidence: None };
+    };
+    Grounding { reason: judge(views, run, question, now_ms), evidence: Some(evidence(run)) }
+}
+
+/// Algorithm 1: skip if and only if grounded, otherwise perform.
+pub fn skip(views: &Views, question: &Question<'_>, now_ms: u64) -> Skip {
+    let grounding = ground(views, question, now_ms);
+    match (grounding.answer(), grounding.evidence) {
+        (Answer::Grounded, Some(evidence)) => Skip::Allow(evidence),
+        (Answer::Grounded, None)
+        | (Answer::Ungrounded | Answer::Contradicted | Answer::Refused, _) => {
+            Skip::Perform(grounding)
+        }
+    }
+}
+
+fn newest<'a>(views: &'a Views, question: &Question<'_>) -> Option<&'a Run> {
+    let namespace = views.number(Space::Namespace, question.namespace.as_str().as_bytes())?;
+    let step = views.number(Space::Step, question.step.as_str().as_bytes())?;
+    views.newest(namespace, step, question.subject.as_str())
+}
+
+/// The negative answers first: a pass has to get past all of them.
+fn judge(views: &Views, run: &Run, question: &Question<'_>, now_ms: u64) -> Reason {
+    if run.revoked.is_some() {
+        return Reason::Revoked;
+    }
+    let Some(end) = run.end else { return Reason::Incomplete };
+    match end.outcome {
+        Outcome::Failed => return Reason::Failed,
+        Outcome::Errored => return Reason::Errored,
+        Outcome::Denied => return Reason::Denied,
+        Outcome::TimedOut => return Reason::TimedOut,
+        Outcome::SubjectChanged => return Reason::SubjectChanged,
+        Outcome::Passed => {}
+    }
+    if run.subject != *question.content {
+        return Reason::Stale;
+    }
+    if run.began < views.void_before() {
+        return Reason::Voided;
+    }
+    if views.name(Space::Rule, run.rule) != Some(question.rule.as_bytes()) {
+        return Reason::RuleChanged;
+    }
+    let Some(lifetime_ms) = question.lifetime_ms else { return Reason::Passed };
+    let went_back = now_ms.saturating_add(BACK_MAX_MS) < views.time_ms();
+    if went_back || views.distrusted_since().is_some() {
+        return Reason::ClockJumped;
+    }
+    let age_ms = now_ms.max(views.time_ms()).saturating_sub(end.at_ms);
+    if age_ms > lifetime_ms { Reason::Expired } else { Reason::Passed }
+}
+
+fn evidence(run: &Run) -> Evidence {
+    Evidence {
+        run: run.began,
+        ended: run.end.map(|end| end.event),
+        outcome: run.end.map(|end| end.outcome),
+        code: run.end.map(|end| end.code),
+        at_ms: run.end.map(|end| end.at_ms),
+        content: run.subject,
+        tool: run.tool,
+        revoked: run.revoked,
+    }
+}

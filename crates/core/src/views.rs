@@ -1,0 +1,402 @@
+//! The state of a ledger, folded from its events: names, runs, the policy in force, time. Nothing is true that is not an
+//! event, so these can be thrown away and folded again at any moment.
+
+use core::hash::{BuildHasherDefault, Hasher as StdHasher};
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+use siphasher::sip128::{Hasher128 as _, SipHasher24};
+
+use crate::canon::{Digest, Mac};
+use crate::chain::{EventFlaw, Flaw, Position, Record, Verified};
+use crate::event::{Began, Cause, Ended, Event, Kind, Outcome, Owner, Space};
+use crate::keys::Keyring;
+
+/// A policy that the owner accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Accepted {
+    /// The digest of the accepted document.
+    pub digest: Digest,
+    /// How the owner was known.
+    pub owner: Owner,
+    /// The index of its event.
+    pub event: u64,
+}
+
+/// The newest run of a step on a subject.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub(crate) began: u64,
+    pub(crate) subject: Digest,
+    pub(crate) rule: u32,
+    pub(crate) tool: u32,
+    pub(crate) end: Option<End>,
+    pub(crate) revoked: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct End {
+    pub(crate) event: u64,
+    pub(crate) at_ms: u64,
+    pub(crate) outcome: Outcome,
+    pub(crate) code: i32,
+}
+
+/// A secret-keyed 128-bit fingerprint of (namespace, step, subject).
+type Fingerprint = u128;
+
+/// Everything the rules need to know of the past.
+#[derive(Debug)]
+pub struct Views {
+    keys: Keyring,
+    position: Position,
+    names: BTreeMap<Space, Names>,
+    runs: IndexMap<Fingerprint, Run, BuildHasherDefault<LowBits>>,
+    /// Every run in order of its beginning: which it was, and whether it has ended.
+    began: Vec<(u64, Fingerprint, bool)>,
+    policies: Vec<Accepted>,
+    time_ms: u64,
+    distrusted_since: Option<u64>,
+    void_before: u64,
+    head: Option<(u64, Mac)>,
+    head_mac: Option<Mac>,
+}
+
+#[derive(Debug, Default)]
+struct Names {
+    by_number: Vec<Box<[u8]>>,
+    by_name: BTreeMap<Box<[u8]>, u32>,
+}
+
+/// What became of the records of one segment.
+#[derive(Debug)]
+pub struct Admitted {
+    /// Where the last good record ends in the segment.
+    pub end: usize,
+    /// The first bad place.
+    pub flaw: Option<Flaw>,
+}
+
+impl Views {
+    /// Before the first event. `head` is the count whose MAC [`Views::mac_at_head`] should remember.
+    pub fn new(keys: Keyring, head: Option<u64>) -> Self {
+        Self {
+            keys,
+            position: Position::START,
+            names: BTreeMap::new(),
+            runs: IndexMap::default(),
+            began: Vec::new(),
+            policies: Vec::new(),
+            time_ms: 0,
+            distrusted_since: None,
+            void_before: 0,
+            head: head.and_then(|count| count.checked_sub(1)).map(|event| (event, Mac::ZERO)),
+            head_mac: None,
+        }
+    }
+
+    /// Folds the verified records of the next segment, up to the first one that means nothing here.
+    pub fn admit(&mut self, verified: &Verified<'_>) -> Admitted {
+        let mut end = crate::chain::SEGMENT_HEADER_LEN;
+        for record in verified.records() {
+            if let Err(flaw) = self.fold_record(&record) {
+                return Admitted { end, flaw: Some(flaw) };
+            }
+            end = record.end;
+        }
+        Admitted { end, flaw: verified.flaw().cloned() }
+    }
+
+    fn fold_record(&mut self, record: &Record<'_>) -> Result<(), Flaw> {
+        let event = self.position.count;
+        self.check_place(record)
+            .and_then(|decoded| self.fold(&decoded, record.header.time_ms))
+            .map_err(|what| Flaw::Event { event, what })?;
+        self.position.count += 1;
+        self.position.mac = record.mac;
+        self.position.incarnation = record.header.incarnation;
+        self.note_head(event, record.mac);
+        Ok(())
+    }
+
+    fn check_place<'a>(&self, record: &Record<'a>) -> Result<Event<'a>, EventFlaw> {
+        let header = record.header;
+        if header.index != self.position.count {
+            return Err(EventFlaw::Index { found: header.index });
+        }
+        let before = self.position.incarnation;
+        if header.incarnation < before {
+            return Err(EventFlaw::Incarnation { found: header.incarnation, before });
+        }
+        let Some(kind) = Kind::from_code(header.kind) else {
+            return Err(EventFlaw::Kind { found: header.kind });
+        };
+        Event::decode(kind, record.fields).ok_or(EventFlaw::Decode)
+    }
+
+    /// Takes over an event that this writer has just sealed at `after`.
+    pub(crate) fn fold_own(&mut self, event: &Event<'_>, time_ms: u64, after: &Position) {
+        let folded = self.fold(event, time_ms);
+        assert!(folded.is_ok(), "a writer seals only what it would itself admit: {folded:?}");
+        self.note_head(self.position.count, after.mac);
+        self.position = *after;
+    }
+
+    fn note_head(&mut self, event: u64, mac: Mac) {
+        if self.head.is_some_and(|(head, _)| head == event) {
+            self.head_mac = Some(mac);
+        }
+    }
+
+    fn fold(&mut self, event: &Event<'_>, raw_ms: u64) -> Result<(), EventFlaw> {
+        let index = self.position.count;
+        match (index, event) {
+            (0, Event::Genesis { ledger }) if *ledger == self.keys.ledger() => {}
+            (0, Event::Genesis { .. }) => return Err(EventFlaw::OtherGenesis),
+            (0, _) => return Err(EventFlaw::NotGenesis),
+            (_, Event::Genesis { .. }) => return Err(EventFlaw::SecondGenesis),
+            (_, _) => {}
+        }
+        // A clock that steps back a little does not make anything younger.
+        self.time_ms = self.time_ms.max(raw_ms);
+        match *event {
+            Event::Genesis { .. } => {}
+            Event::Named { space, number, name } => self.fold_named(space, number, name)?,
+            Event::Policy { digest, owner } => {
+                self.policies.push(Accepted { digest, owner, event: index });
+            }
+            Event::Began(began) => self.fold_began(index, &began)?,
+            Event::Ended(ended) => self.fold_ended(index, &ended)?,
+            Event::Revoked { run, .. } => self.fold_revoked(index, run)?,
+            Event::Clock { .. } => self.distrusted_since = Some(index),
+            Event::Recovered { first, .. } => self.confirm_policies_before(first),
+            Event::Resolved { cause, .. } => self.fold_resolved(index, cause, raw_ms),
+            Event::Rotated { generation, key_id, .. } => self.fold_rotated(generation, key_id)?,
+        }
+        Ok(())
+    }
+
+    fn fold_named(&mut self, space: Space, number: u32, name: &[u8]) -> Result<(), EventFlaw> {
+        let names = self.names.entry(space).or_default();
+        let expected = u32::try_from(names.by_number.len()).unwrap_or(u32::MAX);
+        if number != expected {
+            return Err(EventFlaw::Names { found: number, expected });
+        }
+        names.by_number.push(name.into());
+        names.by_name.insert(name.into(), number);
+        Ok(())
+    }
+
+    fn fold_began(&mut self, index: u64, began: &Began<'_>) -> Result<(), EventFlaw> {
+        let numbers = [
+            (Space::Namespace, began.namespace),
+            (Space::Step, began.step),
+            (Space::Tool, began.tool),
+            (Space::Rule, began.rule),
+            (Space::Session, began.session),
+        ];
+        for (space, number) in numbers {
+            if self.name(space, number).is_none() {
+                return Err(EventFlaw::Unnamed { space, number });
+            }
+        }
+        let fingerprint = self.fingerprint(began.namespace, began.step, began.subject);
+        self.began.push((index, fingerprint, false));
+        let run = Run {
+            began: index,
+            subject: began.subject_digest,
+            rule: began.rule,
+            tool: began.tool,
+            end: None,
+            revoked: None,
+        };
+        self.runs.insert(fingerprint, run);
+        Ok(())
+    }
+
+    fn fold_ended(&mut self, index: u64, ended: &Ended) -> Result<(), EventFlaw> {
+        let not_open = EventFlaw::NotOpen { run: ended.run };
+        let Ok(at) = self.began.binary_search_by_key(&ended.run, |(began, ..)| *began) else {
+            return Err(not_open);
+        };
+        let Some((_, fingerprint, closed @ false)) = self.began.get_mut(at) else {
+            return Err(not_open);
+        };
+        *closed = true;
+        let at_ms = self.time_ms;
+        if let Some(run) = self.runs.get_mut(fingerprint).filter(|run| run.began == ended.run) {
+            // Checked by the writer, and again here: a pass on a subject that changed is no pass.
+            let changed = ended.outcome == Outcome::Passed && ended.subject_digest != run.subject;
+            let outcome = if changed { Outcome::SubjectChanged } else { ended.outcome };
+            run.end = Some(End { event: index, at_ms, outcome, code: ended.code });
+        }
+        Ok(())
+    }
+
+    fn fold_revoked(&mut self, index: u64, run: u64) -> Result<(), EventFlaw> {
+        let Ok(at) = self.began.binary_search_by_key(&run, |(began, ..)| *began) else {
+            return Err(EventFlaw::NoRun { run });
+        };
+        let newest =
+            self.began.get(at).and_then(|(_, fingerprint, _)| self.runs.get_mut(fingerprint));
+        if let Some(newest) = newest.filter(|newest| newest.began == run) {
+            newest.revoked = Some(index);
+        }
+        Ok(())
+    }
+
+    fn fold_resolved(&mut self, index: u64, cause: Cause, raw_ms: u64) {
+        self.void_before = index;
+        self.distrusted_since = None;
+        // Every pass before this is void, so nothing can be made younger by starting anew from the clock as it is.
+        self.time_ms = raw_ms;
+        match cause {
+            // A stricter policy may be among what was lost: the owner accepts one again.
+            Cause::Truncated
+            | Cause::Forked
+            | Cause::Damaged
+            | Cause::Unanchored
+            | Cause::Swapped
+            | Cause::KeyLost => self.policies.clear(),
+            Cause::Moved | Cause::Clock => {}
+        }
+    }
+
+    fn fold_rotated(&mut self, generation: u32, key_id: [u8; 16]) -> Result<(), EventFlaw> {
+        let expected = self.position.generation + 1;
+        if generation != expected {
+            return Err(EventFlaw::Rotates { found: generation, expected });
+        }
+        match self.keys.key_id(generation) {
+            None => Err(EventFlaw::NoRoot { generation }),
+            Some(known) if known != key_id => Err(EventFlaw::KeyId { generation }),
+            Some(_) => {
+                self.position.generation = generation;
+                Ok(())
+            }
+        }
+    }
+
+    /// Policies accepted at or after `first` do not count: they were never acknowledged.
+    pub fn confirm_policies_before(&mut self, first: u64) {
+        self.policies.retain(|policy| policy.event < first);
+    }
+
+    /// Where the chain stands.
+    pub const fn position(&self) -> &Position {
+        &self.position
+    }
+
+    /// The keys.
+    pub const fn keys(&self) -> &Keyring {
+        &self.keys
+    }
+
+    pub(crate) fn set_incarnation(&mut self, incarnation: u32) {
+        self.position.incarnation = incarnation;
+    }
+
+    pub(crate) fn replace_keys(&mut self, keys: Keyring) {
+        self.keys = keys;
+    }
+
+    /// The MAC of the event the head names, once folded.
+    pub const fn mac_at_head(&self) -> Option<Mac> {
+        self.head_mac
+    }
+
+    /// The policy in force.
+    pub fn policy(&self) -> Option<&Accepted> {
+        self.policies.last()
+    }
+
+    /// The ledger's time: the greatest its clocks have shown, in ms.
+    pub const fn time_ms(&self) -> u64 {
+        self.time_ms
+    }
+
+    /// The `Clock` event since which no lifetime is trusted.
+    pub const fn distrusted_since(&self) -> Option<u64> {
+        self.distrusted_since
+    }
+
+    /// The index of the newest `Resolved`; passes before it are void. 0 without one.
+    pub const fn void_before(&self) -> u64 {
+        self.void_before
+    }
+
+    /// How many runs have begun.
+    pub fn run_count(&self) -> usize {
+        self.began.len()
+    }
+
+    /// Runs that began and have not ended, oldest first.
+    pub fn open_runs(&self) -> impl Iterator<Item = u64> + '_ {
+        self.began.iter().filter(|(.., ended)| !ended).map(|(began, ..)| *began)
+    }
+
+    /// This run began and has not ended.
+    pub fn is_open(&self, run: u64) -> bool {
+        self.began
+            .binary_search_by_key(&run, |(began, ..)| *began)
+            .is_ok_and(|at| self.began.get(at).is_some_and(|(.., ended)| !ended))
+    }
+
+    /// A run with this index began, ended or not.
+    pub fn has_run(&self, run: u64) -> bool {
+        self.began.binary_search_by_key(&run, |(began, ..)| *began).is_ok()
+    }
+
+    pub(crate) fn newest(&self, namespace: u32, step: u32, subject: &str) -> Option<&Run> {
+        self.runs.get(&self.fingerprint(namespace, step, subject))
+    }
+
+    pub(crate) fn open_run(&self, run: u64) -> Option<&Run> {
+        let at = self.began.binary_search_by_key(&run, |(began, ..)| *began).ok()?;
+        let (_, fingerprint, _) = self.began.get(at)?;
+        self.runs.get(fingerprint).filter(|newest| newest.began == run)
+    }
+
+    /// The bytes of a name by its number.
+    pub fn name(&self, space: Space, number: u32) -> Option<&[u8]> {
+        let names = self.names.get(&space)?;
+        names.by_number.get(number as usize).map(AsRef::as_ref)
+    }
+
+    /// The number of a name.
+    pub fn number(&self, space: Space, name: &[u8]) -> Option<u32> {
+        self.names.get(&space)?.by_name.get(name).copied()
+    }
+
+    pub(crate) fn next_number(&self, space: Space) -> u32 {
+        let known = self.names.get(&space).map_or(0, |names| names.by_number.len());
+        u32::try_from(known).unwrap_or(u32::MAX)
+    }
+
+    fn fingerprint(&self, namespace: u32, step: u32, subject: &str) -> Fingerprint {
+        let (low, high) = self.keys.index_key();
+        let mut hasher = SipHasher24::new_with_keys(low, high);
+        hasher.write(&namespace.to_be_bytes());
+        hasher.write(&step.to_be_bytes());
+        hasher.write(subject.as_bytes());
+        hasher.finish128().as_u128()
+    }
+}
+
+/// The fingerprint is uniform and secret already; hashing it again would only cost.
+#[derive(Debug, Default)]
+struct LowBits(u64);
+
+impl StdHasher for LowBits {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
+        }
+    }
+    fn write_u128(&mut self, value: u128) {
+        self.0 = u64::try_from(value & u128::from(u64::MAX)).unwrap_or_default();
+    }
+}
