@@ -278,10 +278,12 @@ impl<J: Journal> Ledger<J> {
     /// # Errors
     /// [`CommitError::Journal`].
     pub fn create(keys: Keyring, journal: J, reading: &Reading) -> Result<Self, CommitError> {
-        let views = Views::new(keys, None);
+        let views = Views::new(keys, &[]);
         let mut ledger = Self { views, journal, reading: *reading, closed: false };
         ledger.claim(1, reading)?;
-        ledger.write(reading, Draft::genesis)?;
+        ledger.write(reading, |draft| {
+            draft.genesis();
+        })?;
         Ok(ledger)
     }
 
@@ -492,9 +494,9 @@ impl Draft<'_> {
         index
     }
 
-    fn genesis(&mut self) {
+    fn genesis(&mut self) -> u64 {
         let ledger = self.views.keys().ledger();
-        self.push(&Event::Genesis { ledger });
+        self.push(&Event::Genesis { ledger })
     }
 
     fn note_clock(&mut self, last: &Reading, now: &Reading) {

@@ -155,6 +155,9 @@ reasons! {
     RolledBack, "rolled_back", Refused,
         "Store and anchor went back behind what this process has already seen.",
         "Restore the newer store and anchor, then start again.";
+    NoLedger, "no_ledger", Refused,
+        "There is no ledger here.",
+        "The owner makes one with `actum init`.";
     StoreUnreadable, "store_unreadable", Refused,
         "The store cannot be read.",
         "See the message for the file and the cause.";

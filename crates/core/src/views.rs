@@ -58,8 +58,8 @@ pub struct Views {
     time_ms: u64,
     distrusted_since: Option<u64>,
     void_before: u64,
-    head: Option<(u64, Mac)>,
-    head_mac: Option<Mac>,
+    /// MACs to remember: of the newest of so many events.
+    watched: Vec<(u64, Option<Mac>)>,
 }
 
 #[derive(Debug, Default)]
@@ -78,8 +78,8 @@ pub struct Admitted {
 }
 
 impl Views {
-    /// Before the first event. `head` is the count whose MAC [`Views::mac_at_head`] should remember.
-    pub fn new(keys: Keyring, head: Option<u64>) -> Self {
+    /// Before the first event. [`Views::mac_of`] will know the counts in `watch`.
+    pub fn new(keys: Keyring, watch: &[u64]) -> Self {
         Self {
             keys,
             position: Position::START,
@@ -90,8 +90,7 @@ impl Views {
             time_ms: 0,
             distrusted_since: None,
             void_before: 0,
-            head: head.and_then(|count| count.checked_sub(1)).map(|event| (event, Mac::ZERO)),
-            head_mac: None,
+            watched: watch.iter().map(|&count| (count, None)).collect(),
         }
     }
 
@@ -115,7 +114,7 @@ impl Views {
         self.position.count += 1;
         self.position.mac = record.mac;
         self.position.incarnation = record.header.incarnation;
-        self.note_head(event, record.mac);
+        self.note_mac(event, record.mac);
         Ok(())
     }
 
@@ -138,13 +137,15 @@ impl Views {
     pub(crate) fn fold_own(&mut self, event: &Event<'_>, time_ms: u64, after: &Position) {
         let folded = self.fold(event, time_ms);
         assert!(folded.is_ok(), "a writer seals only what it would itself admit: {folded:?}");
-        self.note_head(self.position.count, after.mac);
+        self.note_mac(self.position.count, after.mac);
         self.position = *after;
     }
 
-    fn note_head(&mut self, event: u64, mac: Mac) {
-        if self.head.is_some_and(|(head, _)| head == event) {
-            self.head_mac = Some(mac);
+    fn note_mac(&mut self, event: u64, mac: Mac) {
+        for (count, remembered) in &mut self.watched {
+            if *count == event + 1 {
+                *remembered = Some(mac);
+            }
         }
     }
 
@@ -300,9 +301,9 @@ impl Views {
         self.keys = keys;
     }
 
-    /// The MAC of the event the head names, once folded.
-    pub const fn mac_at_head(&self) -> Option<Mac> {
-        self.head_mac
+    /// The MAC of the newest of the first `count` events, if it was to be watched and there are so many.
+    pub fn mac_of(&self, count: u64) -> Option<Mac> {
+        self.watched.iter().find(|(watched, _)| *watched == count).and_then(|(_, mac)| *mac)
     }
 
     /// The policy in force.

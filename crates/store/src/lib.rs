@@ -1,1 +1,24 @@
-//! Placeholder.
+//! What lies on disk: the journal of a ledger, its key and anchor, and the subjects of steps. Survives a power cut.
+//!
+//! The rules are in `actum-core`; here is where their bytes go, in which order, and what is made of them when they come
+//! back. `docs/formats/ledger.md` has the formats, the opening table and the fault model.
+
+mod clock;
+mod disk;
+mod error;
+mod journal;
+mod keep;
+mod places;
+mod resolve;
+mod scan;
+mod store;
+
+pub use clock::read_clocks;
+pub use disk::{Disk, DiskFile, RealDisk, Stat};
+pub use error::StoreError;
+pub use journal::FileJournal;
+pub use keep::{put, random};
+pub use places::Places;
+pub use resolve::LossReport;
+pub use scan::verify;
+pub use store::{PATIENCE, Snapshot, Store, Writer};

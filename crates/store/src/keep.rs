@@ -1,0 +1,97 @@
+//! Small files that are written whole: key files, accepted policies, manifests. Also the checks that a key is its owner's
+//! alone.
+
+use std::path::Path;
+
+use actum_core::{KEY_FILE_MAX, KeyFile, LedgerId, Refusal, Root};
+use zeroize::Zeroizing;
+
+use crate::disk::{Disk, DiskFile as _};
+use crate::error::StoreError;
+use crate::places::Places;
+
+/// Puts `bytes` at `path` so that after a power cut the file is the old one or the new one, never half of it.
+///
+/// # Errors
+/// What the disk said.
+pub fn put<D: Disk>(disk: &D, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let folder = path.parent().unwrap_or(path);
+    disk.make_folder(folder).map_err(StoreError::disk("make the folder", folder))?;
+    let draft = path.with_extension(format!("new-{}", random_name()?));
+    let mut file = disk.create(&draft).map_err(StoreError::disk("create", &draft))?;
+    file.write_at(bytes, 0).map_err(StoreError::disk("write", &draft))?;
+    file.sync().map_err(StoreError::disk("sync", &draft))?;
+    disk.rename(&draft, path).map_err(StoreError::disk("replace", path))?;
+    disk.sync_folder(folder).map_err(StoreError::disk("sync the folder", folder))
+}
+
+/// Thirty-two random bytes from the operating system.
+///
+/// # Errors
+/// If it gives none.
+pub fn random<const N: usize>() -> Result<Zeroizing<[u8; N]>, StoreError> {
+    let mut bytes = Zeroizing::new([0; N]);
+    getrandom::fill(bytes.as_mut_slice()).map_err(|error| StoreError::Disk {
+        doing: "get random bytes from",
+        path: "the operating system".into(),
+        source: std::io::Error::other(error),
+    })?;
+    Ok(bytes)
+}
+
+fn random_name() -> Result<String, StoreError> {
+    Ok(actum_core::hex(random::<6>()?.as_slice()))
+}
+
+/// A fresh root.
+///
+/// # Errors
+/// If the operating system gives no random bytes.
+pub fn new_root() -> Result<Root, StoreError> {
+    Ok(Root::from_bytes(*random::<32>()?))
+}
+
+/// Reads the key file of a ledger.
+///
+/// # Errors
+/// [`Refusal::Key`] if it is missing, not the user's, open to others (any of mode 0077), or not a key file of this ledger.
+pub fn read_key<D: Disk>(
+    disk: &D,
+    places: &Places,
+    ledger: LedgerId,
+) -> Result<KeyFile, StoreError> {
+    let path = places.key(ledger);
+    let refuse = |why: String| StoreError::Refused(Refusal::Key { why });
+    let shown = path.display();
+    let stat = disk.stat(&path).map_err(|error| refuse(format!("{shown}: {error}")))?;
+    if stat.mode & 0o170_000 != 0o100_000 {
+        return Err(refuse(format!("{shown} is not a regular file")));
+    }
+    if stat.mode & 0o077 != 0 {
+        let mode = stat.mode & 0o777;
+        return Err(refuse(format!("{shown} has mode {mode:04o}; it must be 0600")));
+    }
+    let user = rustix::process::geteuid().as_raw();
+    if stat.uid != user {
+        let uid = stat.uid;
+        return Err(refuse(format!("{shown} belongs to user {uid}, not to user {user}")));
+    }
+    let bytes = disk
+        .read(&path, KEY_FILE_MAX as u64)
+        .map(Zeroizing::new)
+        .map_err(|error| refuse(format!("{shown}: {error}")))?;
+    let text = core::str::from_utf8(&bytes).map_err(|_| refuse(format!("{shown} is not text")))?;
+    let file = KeyFile::parse(text).map_err(|error| refuse(format!("{shown}: {error}")))?;
+    if file.ledger() != ledger {
+        return Err(refuse(format!("{shown} is the key of ledger {}", file.ledger())));
+    }
+    Ok(file)
+}
+
+/// Writes the key file of a ledger, for the user alone.
+///
+/// # Errors
+/// What the disk said.
+pub fn write_key<D: Disk>(disk: &D, places: &Places, file: &KeyFile) -> Result<(), StoreError> {
+    put(disk, &places.key(file.ledger()), file.to_text().as_bytes())
+}

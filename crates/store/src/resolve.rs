@@ -1,0 +1,222 @@
+//! The owner's way out after a loss: shows what was lost, and goes on with what is left.
+
+use actum_core::{Cause, Keyring, Ledger, LedgerId, Loss, Mac, Owner, Refusal, Request, Views};
+
+use crate::disk::Disk;
+use crate::error::StoreError;
+use crate::journal::FileJournal;
+use crate::scan::{Scan, Tail, segment_paths};
+use crate::store::{Store, Writer};
+
+/// What was lost, for the owner to see before going on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LossReport {
+    /// The ledger.
+    pub ledger: LedgerId,
+    /// What happened.
+    pub cause: Cause,
+    /// What happened, in a sentence.
+    pub what: String,
+    /// Events that are there and verify.
+    pub found: u64,
+    /// Events that were acknowledged; unknown without an anchor or a key.
+    pub acknowledged: Option<u64>,
+    /// Bytes that do not verify and will be moved aside.
+    pub unverified: u64,
+}
+
+impl<D: Disk> Store<D> {
+    /// What there is to resolve; nothing if the ledger is sound.
+    ///
+    /// # Errors
+    /// [`StoreError::Missing`], a key that is there but cannot be used, or what the disk said.
+    pub fn examine(&self) -> Result<Option<LossReport>, StoreError> {
+        Ok(self.diagnose()?.map(|diagnosis| diagnosis.report))
+    }
+
+    /// Goes on after a loss. Earlier passes are void, surviving negatives stand, and an event says so.
+    ///
+    /// # Errors
+    /// [`StoreError::Commit`] with nothing to resolve if the ledger is sound; whatever [`Store::examine`] finds; what the
+    /// disk said.
+    pub fn resolve(&self, writer: &Writer, owner: Owner) -> Result<LossReport, StoreError> {
+        self.prepare()?;
+        let lock = self.take_lock(writer)?;
+        let Some(Diagnosis { report, scan }) = self.diagnose()? else {
+            drop(lock);
+            let mut ledger = self.write(writer)?;
+            ledger.record(Request::ResolveClock { owner }, &writer.reading)?;
+            return Ok(LossReport::of_clock(ledger.views()));
+        };
+        let loss = |count, mac| Loss { cause: report.cause, count, mac, owner };
+        match scan {
+            Some(scan) if report.cause != Cause::Clock => {
+                self.go_on(*scan, &report, lock, writer, loss)?;
+            }
+            Some(_) => {
+                drop(lock);
+                let mut ledger = self.write(writer)?;
+                ledger.record(Request::ResolveClock { owner }, &writer.reading)?;
+            }
+            None => {
+                self.start_over(report.ledger, lock, writer, &loss(0, Mac::ZERO))?;
+            }
+        }
+        Ok(report)
+    }
+
+    fn diagnose(&self) -> Result<Option<Diagnosis>, StoreError> {
+        let ledger = match self.which() {
+            Err(StoreError::Refused(refusal @ Refusal::Swapped { .. })) => {
+                return self.swapped(refusal).map(Some);
+            }
+            other => other?,
+        };
+        if self.disk.stat(&self.places.key(ledger)).is_err() {
+            let what = format!("the key of ledger {ledger} is gone: nothing in it can be verified");
+            let report = LossReport {
+                ledger,
+                cause: Cause::KeyLost,
+                what,
+                found: 0,
+                acknowledged: None,
+                unverified: self.all_bytes()?,
+            };
+            return Ok(Some(Diagnosis { report, scan: None }));
+        }
+        let scan = self.scan_here(ledger)?;
+        let cause = match &scan.judged {
+            Ok(_) => return Ok(clock_diagnosis(scan)),
+            Err(refusal) => cause(refusal),
+        };
+        let what = scan.judged.as_ref().err().map(ToString::to_string).unwrap_or_default();
+        let report = LossReport {
+            ledger,
+            cause,
+            what,
+            found: scan.found.position.count,
+            acknowledged: scan.head.as_ref().map(|head| head.count),
+            unverified: self.unverified(&scan.tail)?,
+        };
+        Ok(Some(Diagnosis { report, scan: Some(Box::new(scan)) }))
+    }
+
+    fn swapped(&self, refusal: Refusal) -> Result<Diagnosis, StoreError> {
+        let Refusal::Swapped { expected, .. } = refusal else { return Err(refusal.into()) };
+        let mut scan = self.scan_here(expected)?;
+        // What lies here is another's: none of it is a prefix of ours.
+        let all = segment_paths(&self.disk, &self.places)?;
+        scan.views = Views::new(scan.views.keys().clone(), &[]);
+        scan.tail = Tail { extra: all, ..Tail::default() };
+        let report = LossReport {
+            ledger: expected,
+            cause: Cause::Swapped,
+            what: refusal.to_string(),
+            found: 0,
+            acknowledged: scan.head.as_ref().map(|head| head.count),
+            unverified: self.unverified(&scan.tail)?,
+        };
+        Ok(Diagnosis { report, scan: Some(Box::new(scan)) })
+    }
+
+    fn go_on(
+        &self,
+        scan: Scan,
+        report: &LossReport,
+        lock: D::Lock,
+        writer: &Writer,
+        loss: impl Fn(u64, Mac) -> Loss,
+    ) -> Result<(), StoreError> {
+        self.put_right(&scan.tail)?;
+        let head = scan.head.as_ref();
+        let counter = head.map_or(0, |head| head.counter);
+        let incarnation = head.map_or(0, |head| head.incarnation);
+        let loss = head.map_or_else(|| loss(0, Mac::ZERO), |head| loss(head.count, head.mac));
+        let journal = self.journal_at(report.ledger, &scan.tail, counter, lock)?;
+        let _ledger: Ledger<FileJournal<D>> =
+            Ledger::resolve(scan.views, journal, incarnation, &loss, &writer.reading)?;
+        self.name_ledger(report.ledger)
+    }
+
+    /// The key is gone: everything is moved aside, and a new ledger begins by saying so.
+    fn start_over(
+        &self,
+        old: LedgerId,
+        lock: D::Lock,
+        writer: &Writer,
+        loss: &Loss,
+    ) -> Result<(), StoreError> {
+        for path in segment_paths(&self.disk, &self.places)? {
+            self.set_aside(&path)?;
+        }
+        let anchor = self.places.anchor(old);
+        if self.disk.stat(&anchor).is_ok() {
+            // No longer the name of a ledger, so it vouches for nothing here; kept for whoever finds the key.
+            let retired = anchor.with_extension("retired");
+            self.disk
+                .rename(&anchor, &retired)
+                .map_err(StoreError::disk("retire the anchor", &anchor))?;
+        }
+        let key = self.fresh_key()?;
+        let journal = self.journal_at(key.ledger(), &Tail::default(), 0, lock)?;
+        let views = Views::new(Keyring::new(&key), &[]);
+        let _ledger: Ledger<FileJournal<D>> =
+            Ledger::resolve(views, journal, 0, loss, &writer.reading)?;
+        self.name_ledger(key.ledger())
+    }
+
+    fn unverified(&self, tail: &Tail) -> Result<u64, StoreError> {
+        let mut bytes = tail.rest.len() as u64;
+        for path in &tail.extra {
+            bytes += self.disk.stat(path).map_err(StoreError::disk("look at", path))?.length;
+        }
+        Ok(bytes)
+    }
+
+    fn all_bytes(&self) -> Result<u64, StoreError> {
+        let extra = segment_paths(&self.disk, &self.places)?;
+        self.unverified(&Tail { extra, ..Tail::default() })
+    }
+}
+
+#[derive(Debug)]
+struct Diagnosis {
+    report: LossReport,
+    /// Nothing if there is no key to verify anything with.
+    scan: Option<Box<Scan>>,
+}
+
+fn clock_diagnosis(scan: Scan) -> Option<Diagnosis> {
+    let since = scan.views.distrusted_since()?;
+    let report = LossReport {
+        what: format!("the clock jumped at event {since}"),
+        ..LossReport::of_clock(&scan.views)
+    };
+    Some(Diagnosis { report, scan: Some(Box::new(scan)) })
+}
+
+impl LossReport {
+    fn of_clock(views: &Views) -> Self {
+        let count = views.position().count;
+        Self {
+            ledger: views.keys().ledger(),
+            cause: Cause::Clock,
+            what: "the clock jumped".to_owned(),
+            found: count,
+            acknowledged: Some(count),
+            unverified: 0,
+        }
+    }
+}
+
+const fn cause(refusal: &Refusal) -> Cause {
+    match refusal {
+        Refusal::Truncated { .. } | Refusal::RolledBack { .. } => Cause::Truncated,
+        Refusal::Damaged { .. } => Cause::Damaged,
+        Refusal::Forked { .. } => Cause::Forked,
+        Refusal::Unanchored => Cause::Unanchored,
+        Refusal::Moved { .. } => Cause::Moved,
+        Refusal::Swapped { .. } => Cause::Swapped,
+        Refusal::Key { .. } => Cause::KeyLost,
+    }
+}
