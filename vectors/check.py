@@ -66,7 +66,7 @@ NAME_MAX = 128
 TOOL_MAX = 4200
 OUTCOMES = range(1, 7)
 OWNERS = range(1, 4)
-CAUSES = range(1, 8)
+CAUSES = range(1, 9)
 REVOKES_RUN = 1
 
 
@@ -170,7 +170,7 @@ def decode_resolved(fields: Fields) -> dict:
 
 
 def decode_rotated(fields: Fields) -> dict:
-    return {"generation": fields.number(4), "key_id": fields.take(16)}
+    return {"generation": fields.number(4), "key_id": fields.take(16), "owner": fields.one_of(OWNERS)}
 
 
 GENESIS, NAMED, POLICY, BEGAN, ENDED, REVOKED, CLOCK, RECOVERED, RESOLVED, ROTATED = range(1, 11)

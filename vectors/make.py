@@ -127,8 +127,8 @@ def resolved(cause: int, count: int = 0, mac: bytes = bytes(32), owner: int = TE
     return u(1, cause) + u(8, count) + mac + u(1, owner)
 
 
-def rotated(generation: int, identity: bytes) -> bytes:
-    return u(4, generation) + identity
+def rotated(generation: int, identity: bytes, owner: int = TERMINAL) -> bytes:
+    return u(4, generation) + identity + u(1, owner)
 
 
 TOOL_NAME = sha("the tool") + b"/usr/bin/cargo"
@@ -326,7 +326,7 @@ def segment_good() -> Iterator[Case]:
     yield good("revoked-reason-longest", "a reason of exactly 1024 bytes", with_run().add(REVOKED, revoked(RUN, b"r" * 1024)))
     yield good("clock", "the clock fell by an hour", _clock())
     yield good("recovered", "three events kept, `torn` dropped; event times may fall and are not compared", _recovered())
-    yield good("resolved", "each of the seven causes", _resolved())
+    yield good("resolved", "each of the eight causes", _resolved())
     yield good("rotated", "events after a rotation are under the new key", _rotated(), 2)
     yield good("rotated-twice", "two rotations", _rotated().rotate(2).add(POLICY, policy(CODE)), 3)
     yield good("rotated-last", "a rotation that nothing follows yet", with_genesis().rotate(1), 2)
@@ -405,7 +405,7 @@ def _recovered() -> Writer:
 
 def _resolved() -> Writer:
     writer = with_genesis()
-    for cause in range(1, 8):
+    for cause in range(1, 9):
         known = (0, bytes(32)) if cause == 4 else (9, sha("the newest MAC that was known"))
         writer.add(RESOLVED, resolved(cause, *known), f"cause {cause}")
     return writer
@@ -681,7 +681,7 @@ def segment_undecodable() -> Iterator[Case]:
         yield after_names(f"ended-outcome-{outcome}", f"no outcome has code {outcome}", ENDED, ended(RUN, outcome))
     for what in (0, 2):
         yield after_names(f"revoked-what-{what}", f"nothing revocable has code {what}", REVOKED, revoked(RUN, what=what))
-    for cause in (0, 8):
+    for cause in (0, 9):
         yield after_names(f"resolved-cause-{cause}", f"no cause has code {cause}", RESOLVED, resolved(cause))
 
     most = sound["policy"][1] + bytes(8192 - 33)

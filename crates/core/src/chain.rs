@@ -35,7 +35,7 @@ pub struct Position {
 
 impl Position {
     /// Before the first event.
-    pub const START: Self = Self { count: 0, mac: Mac::ZERO, generation: 0, incarnation: 1 };
+    pub const START: Self = Self { count: 0, mac: Mac::ZERO, generation: 0, incarnation: 0 };
 }
 
 /// The header of a segment that goes on from `at`.
@@ -115,13 +115,20 @@ impl Flaw {
 
     /// The bytes simply end here: nothing that was changed, something that is missing.
     pub const fn is_an_end(&self) -> bool {
-        matches!(self, Self::Event { what: EventFlaw::Ends, .. })
+        matches!(
+            self,
+            Self::Event { what: EventFlaw::Ends, .. }
+                | Self::Segment { what: SegmentFlaw::Ends, .. }
+        )
     }
 }
 
 /// What is wrong with the header of a segment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SegmentFlaw {
+    /// Fewer bytes than a header has.
+    #[error("the bytes end inside it")]
+    Ends,
     /// Not a segment of this version.
     #[error("wrong magic")]
     Magic,
@@ -136,6 +143,9 @@ pub enum SegmentFlaw {
         /// The index that follows.
         expected: u64,
     },
+    /// The first segment names a MAC before the first event.
+    #[error("names a predecessor of event 0")]
+    Predecessor,
     /// The MAC it names is not that of the event before it.
     #[error("does not follow event {before}")]
     Follows {
@@ -350,7 +360,7 @@ impl<'a> Layout<'a> {
     /// # Panics
     /// If `checks` do not cover every record: a record nobody checked is never believed.
     pub fn conclude(mut self, mut checks: Vec<Check>) -> Verified<'a> {
-        checks.sort_by_key(|check| check.range.start);
+        checks.sort_by_key(|check| (check.range.start, check.range.end));
         let covered = checks.iter().try_fold(0, |upto, check| {
             (check.range.start == upto && check.range.end >= upto).then_some(check.range.end)
         });
@@ -366,11 +376,11 @@ impl<'a> Layout<'a> {
 
 fn header_flaw(bytes: &[u8], ledger: LedgerId, at: &Position) -> Option<Flaw> {
     let event = at.count;
+    let flawed = |what| Some(Flaw::Segment { event, what });
     if bytes.len() < SEGMENT_HEADER_LEN {
-        return Some(Flaw::Event { event, what: EventFlaw::Ends });
+        return flawed(SegmentFlaw::Ends);
     }
     let mut r = Reader(bytes);
-    let flawed = |what| Some(Flaw::Segment { event, what });
     if r.array::<8>()? != *MAGIC {
         return flawed(SegmentFlaw::Magic);
     }
@@ -381,10 +391,13 @@ fn header_flaw(bytes: &[u8], ledger: LedgerId, at: &Position) -> Option<Flaw> {
     if first != at.count {
         return flawed(SegmentFlaw::First { found: first, expected: at.count });
     }
-    if r.mac()? != at.mac {
-        return flawed(SegmentFlaw::Follows { before: at.count.wrapping_sub(1) });
+    if r.mac()? == at.mac {
+        return None;
     }
-    None
+    match at.count.checked_sub(1) {
+        Some(before) => flawed(SegmentFlaw::Follows { before }),
+        None => flawed(SegmentFlaw::Predecessor),
+    }
 }
 
 /// Records whose MACs were checked against the chain.

@@ -1,7 +1,7 @@
 //! The events of the ledger and their bytes. Knows no keys and no order; `docs/formats/ledger.md` is the promise kept here.
 
 use crate::canon::{Digest, Mac, Reader, Writer, hex};
-use crate::names::SUBJECT_MAX;
+use crate::names::{NAME_MAX, SUBJECT_MAX};
 
 /// Bytes in the fields of one event.
 pub const FIELDS_MAX: usize = 8192;
@@ -371,11 +371,11 @@ impl<'a> Event<'a> {
         let mut r = Reader(fields);
         let event = match kind {
             Kind::Genesis => Self::Genesis { ledger: LedgerId(r.array()?) },
-            Kind::Named => Self::Named {
-                space: Space::from_code(r.u8()?)?,
-                number: r.u32()?,
-                name: r.framed(NAMED_MAX)?,
-            },
+            Kind::Named => {
+                let space = Space::from_code(r.u8()?)?;
+                let (number, name) = (r.u32()?, r.framed(NAMED_MAX)?);
+                is_name_of(space, name).then_some(Self::Named { space, number, name })?
+            }
             Kind::Policy => Self::Policy { digest: r.digest()?, owner: Owner::from_code(r.u8()?)? },
             Kind::Began => Self::Began(Began {
                 namespace: r.u32()?,
@@ -420,6 +420,17 @@ impl<'a> Event<'a> {
             },
         };
         r.finished().then_some(event)
+    }
+}
+
+/// The shape of a name: a tool is a digest and a path, a rule a digest, all others short texts.
+fn is_name_of(space: Space, name: &[u8]) -> bool {
+    match space {
+        Space::Tool => name.len() >= 32,
+        Space::Rule => name.len() == 32,
+        Space::Namespace | Space::Step | Space::Session => {
+            name.len() <= NAME_MAX && core::str::from_utf8(name).is_ok()
+        }
     }
 }
 

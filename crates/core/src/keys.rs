@@ -185,27 +185,33 @@ impl KeyFile {
     /// Reads the text of a key file.
     ///
     /// # Errors
-    /// The first line that is not as `docs/formats/ledger.md` says. No error text holds a secret.
+    /// The first thing that is not as `docs/formats/ledger.md` says. No error text holds a secret.
     pub fn parse(text: &str) -> Result<Self, KeyFileError> {
         if text.len() > KEY_FILE_MAX {
             return Err(KeyFileError::Long);
         }
-        let mut lines = text.lines().enumerate().map(|(at, line)| (at + 1, line));
-        if lines.next().map(|(_, line)| line) != Some("actum-key 1") {
+        let mut lines: Vec<&str> = text.split('\n').collect();
+        if lines.first() != Some(&"actum-key 1") {
             return Err(KeyFileError::NotAKeyFile);
         }
-        let ledger = value(lines.next(), 2, "ledger", LedgerId::from_hex)?;
-        let active: u32 = value(lines.next(), 3, "active", |digits| digits.parse().ok())?;
-        let mut roots = Vec::new();
-        for (at, line) in lines {
-            let root = value(Some((at, line)), at, "root", |digits| {
-                unhex::<32>(digits).map(Root::from_bytes)
-            })?;
-            roots.push(root);
+        let at = lines.len();
+        if lines.pop() != Some("") {
+            return Err(KeyFileError::Ends { at });
         }
-        if roots.len() > GENERATIONS_MAX {
-            return Err(KeyFileError::Long);
-        }
+        let digits = |at: usize, word| {
+            let line = lines.get(at - 1).and_then(|line: &&str| line.strip_prefix(word));
+            let digits = line.and_then(|rest: &str| rest.strip_prefix(' '));
+            digits.ok_or(KeyFileError::Word { at, word })
+        };
+        let ledger = LedgerId::from_hex(digits(2, "ledger")?)
+            .ok_or(KeyFileError::Hex { at: 2, count: 32 })?;
+        let active = generation(digits(3, "active")?).ok_or(KeyFileError::Generation { at: 3 })?;
+        let words: Result<Vec<_>, _> = (4..=lines.len()).map(|at| digits(at, "root")).collect();
+        let root = |(at, word): (usize, &str)| {
+            let bytes = unhex::<32>(word).ok_or(KeyFileError::Hex { at, count: 64 })?;
+            Ok(Root::from_bytes(bytes))
+        };
+        let roots: Vec<Root> = (4..).zip(words?).map(root).collect::<Result<_, _>>()?;
         if active as usize >= roots.len() {
             return Err(KeyFileError::NoActiveRoot { active });
         }
@@ -218,37 +224,52 @@ impl KeyFile {
     }
 }
 
-fn value<T>(
-    line: Option<(usize, &str)>,
-    expected_at: usize,
-    word: &'static str,
-    read: impl Fn(&str) -> Option<T>,
-) -> Result<T, KeyFileError> {
-    let at = line.map_or(expected_at, |(at, _)| at);
-    line.and_then(|(_, text)| text.strip_prefix(word)?.strip_prefix(' '))
-        .and_then(read)
-        .ok_or(KeyFileError::Line { at, word })
+/// A decimal number without sign or leading zero.
+fn generation(digits: &str) -> Option<u32> {
+    let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
+    let canonical = digits == "0" || !digits.starts_with('0');
+    digits.parse().ok().filter(|_| plain && canonical)
 }
 
 /// Why a text is not a key file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyFileError {
+    /// Over [`KEY_FILE_MAX`] bytes.
+    #[error("over {KEY_FILE_MAX} bytes")]
+    Long,
     /// The first line is another.
     #[error("not a key file")]
     NotAKeyFile,
-    /// Over [`KEY_FILE_MAX`] bytes or [`GENERATIONS_MAX`] roots.
-    #[error("longer than a key file can be")]
-    Long,
-    /// A line that cannot be read.
-    #[error("line {at}: not a `{word}` line")]
-    Line {
+    /// The last line has no newline: something was cut.
+    #[error("line {at}: the bytes end inside it")]
+    Ends {
+        /// Its number, from 1.
+        at: usize,
+    },
+    /// A line that begins with another word.
+    #[error("line {at}: expected {word}")]
+    Word {
         /// Its number, from 1.
         at: usize,
         /// What should stand there.
         word: &'static str,
     },
+    /// A value that is not so many hexadecimal digits.
+    #[error("line {at}: not {count} hexadecimal digits")]
+    Hex {
+        /// The line's number, from 1.
+        at: usize,
+        /// How many there should be.
+        count: usize,
+    },
+    /// Not the number of a generation.
+    #[error("line {at}: not a generation")]
+    Generation {
+        /// The line's number, from 1.
+        at: usize,
+    },
     /// The generation in force has no root.
-    #[error("no root for the active generation {active}")]
+    #[error("line 3: no root for generation {active}")]
     NoActiveRoot {
         /// The generation named.
         active: u32,

@@ -124,7 +124,8 @@ impl Views {
             return Err(EventFlaw::Index { found: header.index });
         }
         let before = self.position.incarnation;
-        if header.incarnation < before {
+        // Writers count their starts from 1.
+        if header.incarnation < before.max(1) {
             return Err(EventFlaw::Incarnation { found: header.incarnation, before });
         }
         let Some(kind) = Kind::from_code(header.kind) else {

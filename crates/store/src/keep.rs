@@ -47,7 +47,7 @@ fn random_name() -> Result<String, StoreError> {
 ///
 /// # Errors
 /// If the operating system gives no random bytes.
-pub fn new_root() -> Result<Root, StoreError> {
+pub(crate) fn new_root() -> Result<Root, StoreError> {
     Ok(Root::from_bytes(*random::<32>()?))
 }
 
@@ -55,7 +55,7 @@ pub fn new_root() -> Result<Root, StoreError> {
 ///
 /// # Errors
 /// [`Refusal::Key`] if it is missing, not the user's, open to others (any of mode 0077), or not a key file of this ledger.
-pub fn read_key<D: Disk>(
+pub(crate) fn read_key<D: Disk>(
     disk: &D,
     places: &Places,
     ledger: LedgerId,
@@ -80,7 +80,8 @@ pub fn read_key<D: Disk>(
         .read(&path, KEY_FILE_MAX as u64)
         .map(Zeroizing::new)
         .map_err(|error| refuse(format!("{shown}: {error}")))?;
-    let text = core::str::from_utf8(&bytes).map_err(|_| refuse(format!("{shown} is not text")))?;
+    let not_text = |error| refuse(format!("{shown} is not text: {error}"));
+    let text = core::str::from_utf8(&bytes).map_err(not_text)?;
     let file = KeyFile::parse(text).map_err(|error| refuse(format!("{shown}: {error}")))?;
     if file.ledger() != ledger {
         return Err(refuse(format!("{shown} is the key of ledger {}", file.ledger())));
@@ -92,6 +93,10 @@ pub fn read_key<D: Disk>(
 ///
 /// # Errors
 /// What the disk said.
-pub fn write_key<D: Disk>(disk: &D, places: &Places, file: &KeyFile) -> Result<(), StoreError> {
+pub(crate) fn write_key<D: Disk>(
+    disk: &D,
+    places: &Places,
+    file: &KeyFile,
+) -> Result<(), StoreError> {
     put(disk, &places.key(file.ledger()), file.to_text().as_bytes())
 }

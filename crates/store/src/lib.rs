@@ -6,6 +6,7 @@
 mod clock;
 mod disk;
 mod error;
+mod group;
 mod journal;
 mod keep;
 mod places;
@@ -16,6 +17,7 @@ mod store;
 pub use clock::read_clocks;
 pub use disk::{Disk, DiskFile, RealDisk, Stat};
 pub use error::StoreError;
+pub use group::{Asker, Group, GroupFailed, QUEUE_MAX};
 pub use journal::FileJournal;
 pub use keep::{put, random};
 pub use places::Places;

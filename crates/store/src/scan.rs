@@ -20,7 +20,6 @@ use crate::places::Places;
 /// Everything that was found of a ledger, believed or not.
 #[derive(Debug)]
 pub(crate) struct Scan {
-    pub(crate) ledger: LedgerId,
     pub(crate) head: Option<Head>,
     /// The valid prefix of the store, folded.
     pub(crate) views: Views,
@@ -103,7 +102,7 @@ pub(crate) fn scan_with<D: Disk>(
     let found = Found { position, mac_at_head: count.and_then(|count| views.mac_of(count)), flaw };
     let judged =
         judge_place(places, head.as_ref()).and_then(|()| judge_store(head.as_ref(), &found));
-    Ok(Scan { ledger: key.ledger(), head, views, found, tail, judged, bytes })
+    Ok(Scan { head, views, found, tail, judged, bytes })
 }
 
 /// The newest head of the ledger's anchor, if any verifies.

@@ -1,1 +1,5 @@
-//! Placeholder.
+//! Breaks things on purpose: reference models, a simulated disk, bodies for fuzz targets, readers of vectors. Never shipped.
+
+#![expect(clippy::map_err_ignore, reason = "a test's message says enough")]
+
+pub mod vectors;

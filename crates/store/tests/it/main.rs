@@ -1,2 +1,5 @@
 #![cfg(test)]
 //! The one integration binary of this crate.
+
+mod journey;
+mod scene;
