@@ -5,6 +5,7 @@
 
 mod canon;
 mod names;
+pub mod policy;
 
 pub use canon::{Digest, Hasher, Mac, hex, unhex};
 pub use names::{
