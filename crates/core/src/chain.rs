@@ -419,6 +419,13 @@ pub struct Record<'a> {
     pub end: usize,
 }
 
+impl<'a> Record<'a> {
+    /// The event, if its kind is known and its fields decode.
+    pub fn event(&self) -> Option<Event<'a>> {
+        Event::decode(Kind::from_code(self.header.kind)?, self.fields)
+    }
+}
+
 impl<'a> Verified<'a> {
     /// The records in order.
     pub fn records(&self) -> impl Iterator<Item = Record<'a>> + '_ {

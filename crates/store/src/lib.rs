@@ -3,6 +3,7 @@
 //! The rules are in `actum-core`; here is where their bytes go, in which order, and what is made of them when they come
 //! back. `docs/formats/ledger.md` has the formats, the opening table and the fault model.
 
+mod accepted;
 mod clock;
 mod disk;
 mod error;
@@ -11,9 +12,11 @@ mod journal;
 mod keep;
 mod places;
 mod resolve;
+mod running;
 mod scan;
 mod store;
 
+pub use accepted::{AcceptedPolicy, DOCUMENT_MAX, LIVE, PINNED, PolicyMissing, program_digest};
 pub use clock::read_clocks;
 pub use disk::{Disk, DiskFile, RealDisk, Stat};
 pub use error::StoreError;
@@ -22,5 +25,6 @@ pub use journal::FileJournal;
 pub use keep::{put, random};
 pub use places::Places;
 pub use resolve::LossReport;
+pub use running::{RunningMark, is_running};
 pub use scan::verify;
 pub use store::{PATIENCE, Snapshot, Store, Writer};

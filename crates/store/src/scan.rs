@@ -163,6 +163,10 @@ pub(crate) fn anchored_here<D: Disk>(
 /// A segment may be longer than its limit by one batch's last record at most; more is not ours.
 const SEGMENT_LIMIT: u64 = (SEGMENT_MAX + RECORD_MAX) as u64;
 
+pub(crate) fn read_segment<D: Disk>(disk: &D, path: &Path) -> Result<Vec<u8>, StoreError> {
+    disk.read(path, SEGMENT_LIMIT).map_err(StoreError::disk("read", path))
+}
+
 pub(crate) fn segment_paths<D: Disk>(
     disk: &D,
     places: &Places,
@@ -190,7 +194,7 @@ fn read_segments<D: Disk>(
     let paths = segment_paths(disk, places)?;
     let mut total = 0;
     for (at, path) in paths.iter().enumerate() {
-        let bytes = disk.read(path, SEGMENT_LIMIT).map_err(StoreError::disk("read", path))?;
+        let bytes = read_segment(disk, path)?;
         total += bytes.len() as u64;
         let (from, keys) = (*views.position(), views.keys().clone());
         let verified = verify(&bytes, &keys, &from);

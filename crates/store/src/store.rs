@@ -4,17 +4,19 @@
 use core::time::Duration;
 
 use actum_core::{
-    CommitError, Digest, Head, KeyFile, Keyring, Ledger, LedgerId, Leftover, Owner, Reading,
-    Refusal, Request, Views,
+    CommitError, Digest, Event, Head, Header, KeyFile, Keyring, Ledger, LedgerId, Leftover, Owner,
+    Reading, Refusal, Request, Views,
 };
 
+use crate::accepted::{AcceptedPolicy, PolicyMissing};
 use crate::disk::{Disk, DiskFile as _, RealDisk};
 use crate::error::StoreError;
 use crate::journal::FileJournal;
 use crate::keep::{new_root, put, random, read_key, write_key};
 use crate::places::Places;
 use crate::scan::{
-    Scan, Tail, anchored_here, claimed_id, read_head, scan, scan_with, segment_paths,
+    Scan, Tail, anchored_here, claimed_id, read_head, read_segment, scan, scan_with, segment_paths,
+    verify,
 };
 
 /// How long a writer waits for another.
@@ -359,6 +361,50 @@ impl<D: Disk> Snapshot<D> {
     /// Where the parts lie.
     pub const fn places(&self) -> &Places {
         &self.store.places
+    }
+
+    /// The policy in force.
+    ///
+    /// # Errors
+    /// [`PolicyMissing`].
+    pub fn policy(&self) -> Result<AcceptedPolicy, PolicyMissing> {
+        AcceptedPolicy::in_force(&self.store.disk, &self.store.places, &self.views)
+    }
+
+    /// Shows every event of this snapshot from index `from` on. The bytes are verified again: they come from the disk.
+    ///
+    /// # Errors
+    /// [`Refusal::Damaged`] or [`Refusal::Truncated`] if they are not what this snapshot saw.
+    pub fn events(
+        &self,
+        from: u64,
+        mut visit: impl FnMut(&Header, &Event<'_>),
+    ) -> Result<(), StoreError> {
+        let count = self.views.position().count;
+        let mut views = Views::new(self.views.keys().clone(), &[]);
+        for path in segment_paths(&self.store.disk, &self.store.places)? {
+            let bytes = read_segment(&self.store.disk, &path)?;
+            let (at, keys) = (*views.position(), views.keys().clone());
+            let verified = verify(&bytes, &keys, &at);
+            let admitted = views.admit(&verified);
+            let good = views.position().count.min(count);
+            for record in
+                verified.records().filter(|record| (from..good).contains(&record.header.index))
+            {
+                if let Some(event) = record.event() {
+                    visit(&record.header, &event);
+                }
+            }
+            match admitted.flaw {
+                Some(flaw) if flaw.event() < count => {
+                    return Err(Refusal::Damaged { flaw, count }.into());
+                }
+                Some(_) => return Ok(()),
+                None => {}
+            }
+        }
+        let found = views.position().count;
+        if found < count { Err(Refusal::Truncated { found, count }.into()) } else { Ok(()) }
     }
 
     /// Looks whether the ledger went on, and takes that over. Returns whether it did.

@@ -17,6 +17,31 @@ pub struct Vector {
     pub bodies: Vec<Vec<u8>>,
 }
 
+/// A vector with the name of its file.
+pub type Named = (String, Vector);
+
+/// Reads every vector of a folder of `vectors/`, by name.
+///
+/// # Errors
+/// A folder that cannot be read, or the first file that is not a vector.
+pub fn read_folder(folder: &str) -> Result<Vec<Named>, String> {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors").join(folder);
+    let entries =
+        std::fs::read_dir(&root).map_err(|error| format!("{}: {error}", root.display()))?;
+    let mut vectors = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(|error| error.to_string())?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(&path).map_err(|error| format!("{name}: {error}"))?;
+        vectors.push((
+            name.clone(),
+            Vector::parse(&text).map_err(|error| format!("{name}: {error}"))?,
+        ));
+    }
+    vectors.sort_by(|(one, _), (other, _)| one.cmp(other));
+    Ok(vectors)
+}
+
 impl Vector {
     /// Reads a vector file; an error says what is wrong with it.
     ///

@@ -61,6 +61,7 @@ impl Scene {
         scene
     }
 
+    #[expect(clippy::unused_self, reason = "reads as the scene's writer")]
     pub(crate) fn writer(&self, at_s: u64) -> Writer {
         Writer { holder: "a test".into(), patience: PATIENCE, reading: at(at_s) }
     }
