@@ -1,2 +1,7 @@
 //! Placeholder.
-fn main() {}
+
+mod detect;
+
+fn main() {
+    drop(detect::policy_text(&|_| None));
+}
