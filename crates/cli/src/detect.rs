@@ -56,7 +56,7 @@ version = 1
 "#;
 
 const EXAMPLE: &str = r#"
-# Nothing in this folder told how the project is tested, so there are no steps yet. Take the signs away and write your own:
+# Nothing in this folder told how the project is tested, so there are no steps yet. Uncomment these lines and make them yours:
 #
 # [steps.tests]
 # commands = [["./run-tests"]]
@@ -376,7 +376,7 @@ fn cmake(project: &Project<'_>) -> Found {
     }
     let tests = Step::tests(
         ["ctest --test-dir build", "ctest --test-dir build --output-on-failure"],
-        Some(r"^100% tests passed, 0 tests failed out of [1-9]"),
+        Some(r"^100% tests passed(, 0 tests failed)? out of [1-9]"),
     );
     let tests =
         tests.note("Tests what was built last, in the folder `build`: run the step `build` first.");
@@ -552,7 +552,7 @@ mod tests {
 
         version = 1
 
-        # Nothing in this folder told how the project is tested, so there are no steps yet. Take the signs away and write your own:
+        # Nothing in this folder told how the project is tested, so there are no steps yet. Uncomment these lines and make them yours:
         #
         # [steps.tests]
         # commands = [["./run-tests"]]
@@ -561,7 +561,8 @@ mod tests {
         # passes = { exit = [0], output = ['\b[1-9][0-9]* passed'] }
         "#);
 
-        let without_signs = text.split("own:\n#\n").nth(1).expect("the example").replace("# ", "");
+        let without_signs =
+            text.split("yours:\n#\n").nth(1).expect("the example").replace("# ", "");
         let example = Policy::parse(&format!("version = 1\n{without_signs}")).expect("it parses");
         assert_eq!(example.steps().count(), 1);
     }
@@ -784,6 +785,11 @@ mod tests {
             &[("pom.xml", "")],
             "[INFO] Tests run: 3, Failures: 0, Errors: 0, Skipped: 0\n",
             &["[INFO] No tests to run.\n[INFO] BUILD SUCCESS\n", "[INFO] Tests are skipped.\n"],
+        );
+        check(
+            &[("CMakeLists.txt", "")],
+            "100% tests passed out of 1\n",
+            &["50% tests passed, 1 tests failed out of 2\n"],
         );
         check(
             &[("CMakeLists.txt", "")],

@@ -78,7 +78,7 @@ impl Pattern {
         let regex = RegexBuilder::new(text).size_limit(PATTERN_SIZE_MAX).build();
         regex.map(|regex| Self { text: text.to_owned(), regex }).map_err(|error| {
             if let regex::Error::CompiledTooBig(limit) = error {
-                return format!("compiled, it has more than {limit} bytes");
+                return format!("compiled, it is over {limit} bytes; [a-z] is smaller than \\w");
             }
             // The library draws a picture over several lines; the reason is the last of them.
             let picture = error.to_string();

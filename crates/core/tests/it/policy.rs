@@ -217,6 +217,8 @@ fn the_two_streams_do_not_mix_within_a_line() {
     assert_eq!(watched(&["^3 passed$"], &mixed, 0), Ok(()));
     let halves: [(Stream, &[u8]); 2] = [(Stream::Out, b"3 pas"), (Stream::Err, b"sed\n")];
     assert!(watched(&["3 passed"], &halves, 0).is_err());
+    let unended: [(Stream, &[u8]); 2] = [(Stream::Out, b"one"), (Stream::Err, b"two")];
+    assert_eq!(watched(&["^one$", "^two$"], &unended, 0), Ok(()));
 }
 
 #[test]
@@ -293,6 +295,19 @@ passes = { exit = [0, 2], output = ["done", '\d+ files'] }
 }
 
 #[test]
+fn every_example_of_the_format_page_is_a_policy() {
+    let page = include_str!("../../../../docs/formats/policy.md");
+    let examples: Vec<_> = page.split("```toml\n").skip(1).collect();
+    assert!(!examples.is_empty());
+    for example in examples {
+        let text = example.split("```").next().unwrap();
+        if let Err(error) = Policy::parse(text) {
+            panic!("{error}\n{text}");
+        }
+    }
+}
+
+#[test]
 fn the_version_is_said_and_known() {
     insta::assert_snapshot!(messages([
         "",
@@ -324,6 +339,7 @@ fn an_unknown_key_is_refused_with_the_known_key_it_resembles() {
         "version = 1\n[steps.a.b]\ncommands = [['x']]",
         "version = 1\n\"a\\nb\" = 1",
         "version = 1\n\"é\" = 1 # é\n",
+        "zebra = 1\nversion = 1\napple = 1",
     ]), @"
     actum.toml:4:3: unknown key `comands` in step `tests`; did you mean `commands`?
     actum.toml:2:1: unknown key `namspace` in the file; did you mean `namespace`?
@@ -333,6 +349,7 @@ fn an_unknown_key_is_refused_with_the_known_key_it_resembles() {
     actum.toml:2:10: unknown key `b` in step `a`; known are commands, allow, env, subject, lifetime, passes
     actum.toml:2:1: unknown key `a�b` in the file; known are version, namespace, steps
     actum.toml:2:1: unknown key `é` in the file; known are version, namespace, steps
+    actum.toml:1:1: unknown key `zebra` in the file; known are version, namespace, steps
     ");
 }
 
@@ -524,7 +541,7 @@ passes = { output = ['\w{900}'] }",
     actum.toml:4:22: the pattern `(passed` cannot be used: unclosed group
     accepted
     accepted
-    actum.toml:4:22: the pattern `\w{900}` cannot be used: compiled, it has more than 262144 bytes
+    actum.toml:4:22: the pattern `\w{900}` cannot be used: compiled, it is over 262144 bytes; [a-z] is smaller than \w
     actum.toml:4:22: the pattern `.*` matches any line, so it proves nothing
     actum.toml:4:22: the pattern `passed|` matches any line, so it proves nothing
     actum.toml:4:22: the pattern `^` matches any line, so it proves nothing
