@@ -1,1 +1,3 @@
-//! Placeholder.
+//! What lies on disk: journal, keys, anchors and subjects. Asks no question of policy.
+
+pub mod subject;
