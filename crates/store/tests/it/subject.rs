@@ -555,14 +555,18 @@ fn a_file_that_never_stops_changing_is_an_error() {
     let project = Project::empty();
     project.write("grows", vec![0; 64 << 20]);
     let stop = std::sync::atomic::AtomicBool::new(false);
+    let started = std::sync::Barrier::new(2);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             use std::io::Write as _;
             let mut file = fs::OpenOptions::new().append(true).open(project.at("grows")).unwrap();
+            file.write_all(b"x").unwrap();
+            started.wait();
             while !stop.load(std::sync::atomic::Ordering::Relaxed) {
                 file.write_all(b"x").unwrap();
             }
         });
+        started.wait();
         let result = project.try_take("file:grows");
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
         assert!(matches!(result, Err(SubjectError::Changed { .. })), "{result:?}");
