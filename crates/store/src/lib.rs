@@ -15,6 +15,7 @@ mod resolve;
 mod running;
 mod scan;
 mod store;
+pub mod subject;
 
 pub use accepted::{AcceptedPolicy, DOCUMENT_MAX, LIVE, PINNED, PolicyMissing, program_digest};
 pub use clock::read_clocks;

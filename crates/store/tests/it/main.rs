@@ -3,3 +3,4 @@
 
 mod journey;
 mod scene;
+mod subject;
