@@ -36,8 +36,6 @@ enum Work {
 /// Where the steps work, and what they leave to be said at the end.
 struct Site {
     root: PathBuf,
-    /// Nobody is there to read a notice, so what is missing is a failure.
-    unattended: bool,
     tests: Counts,
     notices: Vec<String>,
 }
@@ -61,9 +59,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode, String> {
     if !arguments.is_empty() {
         return Err("`ci` takes no arguments".to_owned());
     }
-    let unattended = std::env::var("CI").is_ok_and(|value| !matches!(&*value, "" | "0" | "false"));
     let root = repository::root()?;
-    let mut site = Site { root, unattended, tests: Counts::default(), notices: Vec::new() };
+    let mut site = Site { root, tests: Counts::default(), notices: Vec::new() };
     let began = Instant::now();
     let went = STEPS.iter().enumerate().try_for_each(|(index, step)| {
         println!("\n== {} of {}: {}", index + 1, STEPS.len(), step.name);
@@ -109,7 +106,9 @@ impl Site {
 fn spelling(site: &mut Site) -> Result<(), String> {
     let program = match tools::install(&site.root, tools::TYPOS) {
         Ok(program) => program,
-        Err(why) if site.unattended => return Err(format!("typos cannot be installed: {why}")),
+        Err(why) if repository::unattended() => {
+            return Err(format!("typos cannot be installed: {why}"));
+        }
         Err(why) => {
             site.notices.push(format!("spelling was not checked: {why}"));
             return Ok(());

@@ -1,5 +1,5 @@
 //! Arrows point down: from crate to crate as the manifests say, and inside `core` from module to module as `crate::` and
-//! `super::` in its code say. Code after a closing `#[cfg(test)] mod` may look anywhere.
+//! `super::` in its code say. A module of tests, inline or named `tests.rs`, may look anywhere.
 
 use super::{Finding, Report, count, line_of};
 use crate::repository::{Package, Repository};
@@ -69,6 +69,9 @@ pub(super) fn modules(repository: &Repository) -> Report {
         let Some(within) = within.filter(|within| *within != "lib") else { continue };
         let within = within.strip_suffix("/mod").unwrap_or(within);
         let module = within.split('/').next().unwrap_or_default();
+        if within.ends_with("/tests") {
+            continue;
+        }
         files += 1;
         let mut find = |line, wrong: String, remedy: &str| {
             findings.push(Finding::new(&file.path, line, wrong, remedy));
@@ -123,11 +126,17 @@ fn arrows_of(text: &str, depth: usize) -> Vec<Arrow> {
     arrows
 }
 
-/// The text without comments and without a closing module of tests; the lines keep their numbers.
+/// The text without comments and without modules of tests; the lines keep their numbers.
 fn code_of(text: &str) -> String {
-    let before_tests = text.split_once("\n#[cfg(test)]\nmod ").map_or(text, |(code, _)| code);
-    let code = |line| str::split_once(line, "//").map_or(line, |(code, _)| code);
-    before_tests.lines().flat_map(|line| [code(line), "\n"]).collect()
+    let (mut code, mut in_tests, mut previous) = (Vec::new(), false, "");
+    for line in text.lines() {
+        in_tests |= previous == "#[cfg(test)]" && line.starts_with("mod ") && line.ends_with('{');
+        let without_comment = line.split_once("//").map_or(line, |(code, _)| code);
+        code.push(if in_tests { "" } else { without_comment });
+        in_tests &= line != "}";
+        previous = line;
+    }
+    code.join("\n")
 }
 
 /// The first names of what follows `crate::`: one, or one for each item of a group in braces.
@@ -245,7 +254,13 @@ mod tests {
 
     #[test]
     fn tests_may_look_anywhere() {
-        let text = "fn f() {}\n\n#[cfg(test)]\nmod tests {\n    use crate::ledger::Ledger;\n}\n";
-        assert_eq!(modules_say("crates/core/src/canon.rs", text), "");
+        let tests = "#[cfg(test)]\nmod tests {\n    use crate::ledger::Ledger;\n}\n";
+        assert_eq!(modules_say("crates/core/src/canon.rs", tests), "");
+        assert_eq!(
+            modules_say("crates/core/src/canon/tests.rs", "use crate::ledger::Ledger;\n"),
+            ""
+        );
+        let after = modules_say("crates/core/src/canon.rs", &format!("{tests}use crate::views;\n"));
+        assert!(after.starts_with("crates/core/src/canon.rs:5: "), "{after}");
     }
 }

@@ -64,35 +64,58 @@ pub(super) fn sources(repository: &Repository) -> Report {
     Report { looked: format!("more than one version: {more}"), findings }
 }
 
-/// A direct dependency is argued for on its line, or in the comment that heads its group.
+/// A direct dependency is argued for in the root's manifest, on its line or in the comment that heads its group; a crate takes
+/// it from there, so that none comes in past the list.
 pub(super) fn reasons(repository: &Repository) -> Report {
-    let path = "Cargo.toml";
-    let text = repository.file(path).map_or("", |file| &file.text);
+    let root = repository.file("Cargo.toml").map_or("", |file| &file.text);
+    let chosen: Vec<Line> =
+        lines_of(root, "[workspace.dependencies]").filter(|line| !line.is_ours()).collect();
     let mut findings = Vec::new();
-    let (mut inside, mut group_has_reason, mut lines) = (false, false, 0);
-    for (index, line) in text.lines().enumerate() {
+    for line in chosen.iter().filter(|line| !line.group_has_reason && !line.value.contains('#')) {
+        let wrong = format!("`{}` is a dependency without a reason", line.name);
+        let remedy = "say in a comment on its line what it is for";
+        findings.push(Finding::new("Cargo.toml", line.number, wrong, remedy));
+    }
+    let ours = repository.packages.iter().filter(|package| package.source.is_none());
+    for file in ours.filter_map(|package| repository.file(&package.manifest)) {
+        for line in lines_of(&file.text, "dependencies]").filter(|line| !line.is_ours()) {
+            let wrong = format!("`{}` comes in past [workspace.dependencies]", line.name);
+            findings.push(Finding::new(&file.path, line.number, wrong, "list it there"));
+        }
+    }
+    Report { looked: format!("{} of our choice", count(chosen.len(), "package")), findings }
+}
+
+/// A line of a table of dependencies.
+struct Line<'a> {
+    number: usize,
+    name: &'a str,
+    value: &'a str,
+    group_has_reason: bool,
+}
+
+impl Line<'_> {
+    /// A crate of the workspace, or taken from the workspace's list.
+    fn is_ours(&self) -> bool {
+        self.value.contains("path =")
+            || self.value.contains("workspace = true")
+            || self.name.ends_with(".workspace")
+    }
+}
+
+/// The lines of every table whose head ends so. A group begins after an empty line or at a comment.
+fn lines_of<'a>(manifest: &'a str, head: &'a str) -> impl Iterator<Item = Line<'a>> {
+    let (mut inside, mut group_has_reason) = (false, false);
+    manifest.lines().enumerate().filter_map(move |(index, line)| {
         if line.starts_with('[') {
-            inside = line == "[workspace.dependencies]";
+            inside = line.trim_end().ends_with(head);
         }
         if line.trim().is_empty() || line.starts_with('#') {
             group_has_reason = line.starts_with('#');
         }
-        let Some((name, value)) = line.split_once('=').filter(|_| inside && !line.starts_with('#'))
-        else {
-            continue;
-        };
-        let is_ours = value.contains("path =");
-        if is_ours {
-            continue;
-        }
-        lines += 1;
-        if !group_has_reason && !value.contains('#') {
-            let wrong = format!("`{}` is a dependency without a reason", name.trim());
-            let remedy = "say in a comment on its line what it is for";
-            findings.push(Finding::new(path, index + 1, wrong, remedy));
-        }
-    }
-    Report { looked: format!("{} of our choice", count(lines, "package")), findings }
+        let (name, value) = line.split_once('=').filter(|_| inside && !line.starts_with('#'))?;
+        Some(Line { number: index + 1, name: name.trim(), value, group_has_reason })
+    })
 }
 
 fn in_lock_file(repository: &Repository, package: &Package, wrong: &str, remedy: &str) -> Finding {
@@ -211,6 +234,19 @@ mod tests {
             said(&reasons(&Repository::of(&[("Cargo.toml", manifest)])).findings),
             "Cargo.toml:8: `bare` is a dependency without a reason; \
              say in a comment on its line what it is for\n"
+        );
+    }
+
+    #[test]
+    fn a_crate_takes_its_dependencies_from_the_list() {
+        let manifest = "[package]\nname = \"odd\"\n[target.'cfg(unix)'.dependencies]\nlibc = \"1\"\n\
+                        [dev-dependencies]\ninsta.workspace = true\nx = { workspace = true }\n";
+        let metadata = r#"{"workspace_root": "/r", "packages": [{"name": "odd", "version": "1.0.0",
+            "manifest_path": "/r/odd/Cargo.toml", "dependencies": []}]}"#;
+        let repository = Repository::of(&[("odd/Cargo.toml", manifest)]).with_packages(metadata);
+        assert_eq!(
+            said(&reasons(&repository).findings),
+            "odd/Cargo.toml:4: `libc` comes in past [workspace.dependencies]; list it there\n"
         );
     }
 }
