@@ -137,7 +137,8 @@ fn metadata(root: &Path, arguments: &[&str]) -> Result<String, String> {
     command.args(["metadata", "--format-version=1", "--locked"]).args(arguments);
     let output = command.output().map_err(|error| format!("cargo cannot be started: {error}"))?;
     if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(said.trim().trim_start_matches("error: ").to_owned());
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

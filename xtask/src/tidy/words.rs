@@ -100,12 +100,12 @@ pub(super) fn spelling(_: &Repository) -> Report {
     }
 }
 
-/// Reads lines such as "./docs/a.md:3:7: `wrong` -> `right`".
+/// Reads lines such as "./docs/a.md:3:7: error: `this` should be `that`".
 fn misspelt(said: &str) -> Report {
     let finding = |line: &str| {
         let mut parts = line.trim_start_matches("./").splitn(4, ':');
         let (path, number) = (parts.next()?, parts.next()?.parse().ok()?);
-        let wrong = parts.nth(1)?.trim().to_owned();
+        let wrong = parts.nth(1)?.trim().trim_start_matches("error: ").to_owned();
         Some(Finding::new(path, number, wrong, "write it so, or add the word to _typos.toml"))
     };
     Report { looked: "every file".to_owned(), findings: said.lines().filter_map(finding).collect() }
@@ -158,8 +158,8 @@ mod tests {
     #[test]
     fn a_misspelling_is_named_with_its_place() {
         assert_eq!(
-            said(&misspelt("./docs/a.md:3:7: `x` -> `y`\n").findings),
-            "docs/a.md:3: `x` -> `y`; write it so, or add the word to _typos.toml\n"
+            said(&misspelt("./docs/a.md:3:7: error: `x` should be `y`\n").findings),
+            "docs/a.md:3: `x` should be `y`; write it so, or add the word to _typos.toml\n"
         );
     }
 }
