@@ -95,20 +95,25 @@ pub(super) fn spelling(_: &Repository) -> Report {
     let mut command = Command::new(typos);
     command.args(["--format", "brief"]).current_dir(root).stdin(Stdio::null());
     match command.output() {
-        Ok(output) => misspelt(&String::from_utf8_lossy(&output.stdout)),
+        Ok(output) => misspelt(&String::from_utf8_lossy(&output.stdout), output.status.success()),
         Err(error) => Report::nothing(&format!("typos cannot be started: {error}")),
     }
 }
 
 /// Reads lines such as "./docs/a.md:3:7: error: `this` should be `that`".
-fn misspelt(said: &str) -> Report {
+fn misspelt(said: &str, succeeded: bool) -> Report {
     let finding = |line: &str| {
         let mut parts = line.trim_start_matches("./").splitn(4, ':');
         let (path, number) = (parts.next()?, parts.next()?.parse().ok()?);
         let wrong = parts.nth(1)?.trim().trim_start_matches("error: ").to_owned();
         Some(Finding::new(path, number, wrong, "write it so, or add the word to _typos.toml"))
     };
-    Report { looked: "every file".to_owned(), findings: said.lines().filter_map(finding).collect() }
+    let mut findings: Vec<Finding> = said.lines().filter_map(finding).collect();
+    if findings.is_empty() && !succeeded {
+        let wrong = "typos failed and named no place";
+        findings.push(Finding::new("_typos.toml", 1, wrong, "run `typos` and see why"));
+    }
+    Report { looked: "every file".to_owned(), findings }
 }
 
 #[cfg(test)]
@@ -158,8 +163,14 @@ mod tests {
     #[test]
     fn a_misspelling_is_named_with_its_place() {
         assert_eq!(
-            said(&misspelt("./docs/a.md:3:7: error: `x` should be `y`\n").findings),
+            said(&misspelt("./docs/a.md:3:7: error: `x` should be `y`\n", false).findings),
             "docs/a.md:3: `x` should be `y`; write it so, or add the word to _typos.toml\n"
         );
+    }
+
+    #[test]
+    fn a_spelling_check_that_failed_is_no_clean_one() {
+        assert_eq!(said(&misspelt("", true).findings), "");
+        assert!(said(&misspelt("", false).findings).contains("typos failed"));
     }
 }
