@@ -1,5 +1,10 @@
 //! The command line: what can be said, and the help that teaches it. One variant a command; what they do is in `cmd/`.
 
+#![expect(
+    clippy::doc_markdown,
+    reason = "doc comments here are help texts on a terminal, not Markdown"
+)]
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -14,9 +19,11 @@ use crate::time::duration;
 #[derive(Debug, Parser)]
 #[command(name = "actum", version, max_term_width = 100, subcommand_required = true)]
 #[command(arg_required_else_help = true)]
-#[command(after_help = "Start with `actum init`, then `actum run --step tests -- YOUR TEST COMMAND`, then `actum ground tests`.
+#[command(
+    after_help = "Start with `actum init`, then `actum run --step tests -- YOUR TEST COMMAND`, then `actum ground tests`.
 Exit codes: 0 yes, 10 ungrounded, 11 contradicted, 12 refused, 2 usage, 1 anything else; `run` ends as its command does,
-and with 125 when Actum itself failed.")]
+and with 125 when Actum itself failed."
+)]
 pub(crate) struct Cli {
     /// The store to use, instead of the `.actum` found upwards from here
     #[arg(long, global = true, env = "ACTUM_STORE", value_name = "DIR")]

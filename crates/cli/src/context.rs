@@ -84,7 +84,8 @@ pub(crate) fn writer(what: &str) -> Writer {
 /// The session of a person or script at a shell.
 pub(crate) fn shell_session() -> Outcome<SessionName> {
     let user = rustix::process::getuid().as_raw();
-    SessionName::new(&format!("cli/uid-{user}")).map_err(|error| Failure::new(FAILED, error.to_string()))
+    SessionName::new(&format!("cli/uid-{user}"))
+        .map_err(|error| Failure::new(FAILED, error.to_string()))
 }
 
 /// A namespace by its accepted name.
@@ -134,14 +135,12 @@ fn find_upwards() -> Outcome<Store> {
         }
     }
     let missing = StoreError::Missing { path: here };
-    Err(Failure {
-        message: format!("{missing} or any folder above it"),
-        ..Failure::from(missing)
-    })
+    Err(Failure { message: format!("{missing} or any folder above it"), ..Failure::from(missing) })
 }
 
 fn current_folder() -> Outcome<PathBuf> {
-    env::current_dir().map_err(|error| Failure::new(FAILED, format!("cannot tell where this is: {error}")))
+    env::current_dir()
+        .map_err(|error| Failure::new(FAILED, format!("cannot tell where this is: {error}")))
 }
 
 /// The path without links and dots. The last part need not be there.
@@ -160,8 +159,9 @@ fn absolute(path: &Path) -> Outcome<PathBuf> {
 }
 
 fn places(store: &Path) -> Outcome<Places> {
-    let base = etcetera::base_strategy::choose_base_strategy()
-        .map_err(|error| Failure::new(FAILED, format!("cannot tell the user's folders: {error}")))?;
+    let base = etcetera::base_strategy::choose_base_strategy().map_err(|error| {
+        Failure::new(FAILED, format!("cannot tell the user's folders: {error}"))
+    })?;
     let state = base.state_dir().unwrap_or_else(|| base.data_dir());
     let store = match (store.canonicalize(), store.parent(), store.file_name()) {
         (Ok(store), ..) => store,

@@ -111,9 +111,9 @@ fn pass_on(child: &Child, signal: i32, own_group: bool) {
 
 fn send(child: &Child, signal: Signal, own_group: bool) {
     let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return };
-    let sent = if own_group { kill_process_group(pid, signal) } else { kill_process(pid, signal) };
     // It may have ended this moment.
-    drop(sent);
+    let _ended =
+        if own_group { kill_process_group(pid, signal) } else { kill_process(pid, signal) };
 }
 
 /// When a command's time is over: first it is told, then it is made to.

@@ -1,7 +1,7 @@
-//! Placeholder.
+//! The binary `actum`.
 
-mod detect;
+use std::process::ExitCode;
 
-fn main() {
-    drop(detect::policy_text(&|_| None));
+fn main() -> ExitCode {
+    actum_cli::main()
 }

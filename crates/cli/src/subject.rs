@@ -35,7 +35,8 @@ pub(crate) fn step<'a>(policy: &'a Policy, name: &str) -> Outcome<(StepName, &'a
 /// The subject a person named, of the kind the rule wants.
 pub(crate) fn name(rule: &Rule, given: Option<&str>) -> Outcome<SubjectName> {
     let kind = rule.subject();
-    let refuse = |message: String| Failure::usage(message).hint(format!("write it as {}", form(kind)));
+    let refuse =
+        |message: String| Failure::usage(message).hint(format!("write it as {}", form(kind)));
     let Some(given) = given else {
         if kind == SubjectKind::Git {
             return SubjectName::parse("HEAD").map_err(|error| refuse(error.to_string()));

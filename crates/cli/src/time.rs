@@ -11,7 +11,7 @@ fn timestamp(ms: u64) -> Timestamp {
 
 /// A moment in the person's own time zone.
 pub(crate) fn local(ms: u64) -> String {
-    timestamp(ms).to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string()
+    timestamp(ms).to_zoned_datetime(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
 /// A moment in UTC, for programs.

@@ -66,7 +66,7 @@ impl<D: Disk> Store<D> {
     }
 
     fn diagnose(&self) -> Result<Option<Diagnosis>, StoreError> {
-        let ledger = match self.which() {
+        let ledger = match self.identify() {
             Err(StoreError::Refused(refusal @ Refusal::Swapped { .. })) => {
                 return self.swapped(refusal).map(Some);
             }

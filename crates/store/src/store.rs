@@ -48,6 +48,7 @@ pub struct Snapshot<D: Disk = RealDisk> {
     head: Head,
     views: Views,
     beyond: u64,
+    leftover: Option<(u64, String)>,
     bytes: u64,
 }
 
@@ -152,7 +153,7 @@ impl<D: Disk> Store<D> {
     ///
     /// # Errors
     /// [`StoreError::Missing`], [`Refusal::Swapped`].
-    fn identify(&self) -> Result<LedgerId, StoreError> {
+    pub fn identify(&self) -> Result<LedgerId, StoreError> {
         let claimed = match claimed_id(&self.disk, &self.places) {
             Err(StoreError::Missing { path }) => {
                 // A store that is gone is a store that was cut to nothing.
@@ -189,7 +190,8 @@ impl<D: Disk> Store<D> {
         if beyond > 0 {
             views.confirm_policies_before(head.count);
         }
-        Ok(Snapshot { store: self.clone(), key, head, views, beyond, bytes: scan.bytes })
+        let leftover = scan.found.flaw.map(|flaw| (scan.tail.rest.len() as u64, flaw.to_string()));
+        Ok(Snapshot { store: self.clone(), key, head, views, beyond, leftover, bytes: scan.bytes })
     }
 
     /// Opens the ledger for writing: takes the lock, verifies everything, cleans up after a crash.
@@ -298,10 +300,6 @@ impl<D: Disk> Store<D> {
         scan(&self.disk, &self.places, ledger)
     }
 
-    pub(crate) fn which(&self) -> Result<LedgerId, StoreError> {
-        self.identify()
-    }
-
     pub(crate) fn take_lock(&self, writer: &Writer) -> Result<D::Lock, StoreError> {
         self.lock(writer)
     }
@@ -351,6 +349,11 @@ impl<D: Disk> Snapshot<D> {
     /// Genuine events beyond the head: they happened and were not acknowledged.
     pub const fn beyond(&self) -> u64 {
         self.beyond
+    }
+
+    /// Bytes beyond the newest event that do not verify, and what is wrong with them: a torn write, or somebody's attempt.
+    pub const fn leftover(&self) -> Option<&(u64, String)> {
+        self.leftover.as_ref()
     }
 
     /// Bytes of all segments.

@@ -75,9 +75,8 @@ fn told(context: &Context, args: &args::Ground) -> Outcome<Told> {
         subject: name.to_string(),
         grounding,
         detail: changes.as_ref().map(|(words, _)| words.clone()).filter(|words| !words.is_empty()),
-        changes: changes.map_or_else(Vec::new, |(_, all)| {
-            all.iter().map(ToString::to_string).collect()
-        }),
+        changes: changes
+            .map_or_else(Vec::new, |(_, all)| all.iter().map(ToString::to_string).collect()),
         now_ms,
     })
 }

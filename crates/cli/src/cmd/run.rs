@@ -47,7 +47,7 @@ fn carry_out(context: &Context, args: &args::Run) -> Outcome<u8> {
     let run = begin_run(context, begin)?;
     let index = run.index();
     let mark = RunningMark::set(context.places(), index);
-    let finished = exec::run(Job {
+    let watched = exec::run(Job {
         program: Path::new(&program.path),
         argv: &args.command,
         environment: &environment,
@@ -56,8 +56,11 @@ fn carry_out(context: &Context, args: &args::Run) -> Outcome<u8> {
         capture: rule.passes().wants_output(),
         watch: rule.passes().watch(),
     });
-    let finished = finished.map_err(|error| {
-        Failure::new(RUN_FAILED, format!("run {index} began, but the command cannot be watched: {error}"))
+    let finished = watched.map_err(|error| {
+        Failure::new(
+            RUN_FAILED,
+            format!("run {index} began, but the command cannot be watched: {error}"),
+        )
     })?;
     let after = subject::now(context, &name);
     let outcome = end_run(context, run, &finished, &before, &after)?;
@@ -98,13 +101,17 @@ fn check_program<'a>(policy: &'a AcceptedPolicy, argv: &[String]) -> Outcome<&'a
     let accept = "look at it, then `actum policy accept`";
     let Some(program) = policy.program(name) else {
         let message = format!("`{name}` was not found when the policy was accepted");
-        return Err(Failure::new(RUN_FAILED, message).hint("install it, then `actum policy accept`"));
+        return Err(
+            Failure::new(RUN_FAILED, message).hint("install it, then `actum policy accept`")
+        );
     };
     let shown = &program.path;
     match program_digest(Path::new(shown)) {
         Ok(digest) if digest == program.digest => Ok(program),
-        Ok(_) => Err(Failure::new(RUN_FAILED, format!("{shown} is not the program that was accepted"))
-            .hint(accept)),
+        Ok(_) => {
+            Err(Failure::new(RUN_FAILED, format!("{shown} is not the program that was accepted"))
+                .hint(accept))
+        }
         Err(error) => {
             Err(Failure::new(RUN_FAILED, format!("cannot read {shown}: {error}")).hint(accept))
         }
@@ -123,7 +130,7 @@ fn environment(policy: &AcceptedPolicy, rule: &Rule) -> BTreeMap<String, String>
 fn arguments_digest(argv: &[String], environment: &BTreeMap<String, String>) -> Digest {
     let count = (argv.len() as u64).to_be_bytes();
     let mut parts: Vec<&[u8]> = vec![&count];
-    parts.extend(argv.iter().map(|arg| arg.as_bytes()));
+    parts.extend(argv.iter().map(String::as_bytes));
     for (name, value) in environment {
         parts.extend([name.as_bytes(), value.as_bytes()]);
     }
@@ -131,9 +138,11 @@ fn arguments_digest(argv: &[String], environment: &BTreeMap<String, String>) -> 
 }
 
 fn begin_run(context: &Context, run: NewRun) -> Outcome<OpenRun> {
-    let writer = writer("run");
-    let mut ledger = context.store.write(&writer)?;
-    ledger.begin(run, &writer.reading).map_err(|error| Failure::new(RUN_FAILED, crate::say::chain(&error)))
+    let by = writer("run");
+    let mut ledger = context.store.write(&by)?;
+    ledger
+        .begin(run, &by.reading)
+        .map_err(|error| Failure::new(RUN_FAILED, crate::say::chain(&error)))
     // The lock goes here: the command may take hours.
 }
 
@@ -154,18 +163,16 @@ fn end_run(
     };
     // A subject that cannot be read any more is not the one that was tested.
     let gone = Digest::of("actum/subject-gone/v1", &[before.digest.as_bytes()]);
-    let content = after.as_ref().map_or(gone, |taken| taken.digest);
-    let end = NewEnd { run, outcome, code, result: finished.result, content };
-    let writer = writer("run");
+    let left = after.as_ref().map_or(gone, |taken| taken.digest);
+    let end = NewEnd { run, outcome, code, result: finished.result, content: left };
+    let by = writer("run");
     let unrecorded = |message: String| {
         let what = format!("the command ended, but run {index} could not be recorded: {message}");
         Failure::new(RUN_FAILED, what).hint("it counts as incomplete; perform the step again")
     };
-    let mut ledger = context
-        .store
-        .write(&writer)
-        .map_err(|error| unrecorded(crate::say::chain(&error)))?;
-    ledger.end(end, &writer.reading).map_err(|error| unrecorded(crate::say::chain(&error)))
+    let mut ledger =
+        context.store.write(&by).map_err(|error| unrecorded(crate::say::chain(&error)))?;
+    ledger.end(end, &by.reading).map_err(|error| unrecorded(crate::say::chain(&error)))
 }
 
 /// What there is to say of a run that was recorded.
