@@ -790,7 +790,7 @@ def slot(
     ledger: bytes = ID,
     generation: int = 0,
     incarnation: int = 1,
-    path: bytes = b"/home/ada/work/.actum",
+    path: bytes = b"/srv/shop/.actum",
     path_size: int | None = None,
     padding: bytes = b"",
     key: bytes | None = None,

@@ -22,9 +22,11 @@ const XTASK: &str = "xtask";
 const FLOORS: &[&[&str]] = &[
     &["canon"],
     &["names"],
-    &["clock", "event", "keys", "policy"],
-    &["anchor", "chain"],
-    &["views"],
+    &["clock", "event", "policy"],
+    &["keys"],
+    &["chain"],
+    &["anchor"],
+    &["reason", "views"],
     &["ground"],
     &["ledger"],
 ];

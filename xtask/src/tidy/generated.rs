@@ -6,7 +6,10 @@ use super::{Finding, Report, count};
 use crate::repository::Repository;
 
 /// One line a page: `Page { path: "docs/reason-codes.md", make: reason_codes },`. `cargo xtask tidy --write` makes them all.
-const PAGES: &[Page] = &[];
+const PAGES: &[Page] = &[
+    Page { path: "docs/reason-codes.md", make: actum_core::reason_page },
+    Page { path: "docs/cli.md", make: actum_cli::reference_page },
+];
 
 struct Page {
     path: &'static str,

@@ -1,6 +1,6 @@
 //! What can be wrong with a policy, and where. One line each, meant for the person who wrote the file.
 
-use crate::NameError;
+use crate::names::NameError;
 
 /// The first thing that is wrong with a policy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

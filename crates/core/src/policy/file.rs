@@ -14,7 +14,7 @@ use super::{
     LIFETIME_MAX, LIFETIME_MIN, PATTERN_MAX, PATTERNS_MAX, PATTERNS_TOTAL_MAX, Passes, Pattern,
     Policy, Rule, STEPS_MAX, caution,
 };
-use crate::{Namespace, StepName, SubjectKind};
+use crate::names::{Namespace, StepName, SubjectKind};
 
 /// The keys of one kind of table: those that are read, and those of DESIGN that a later version will read.
 struct Keys {
@@ -341,7 +341,7 @@ fn check_keys(table: &DeTable<'_>, keys: &Keys, place: &str) -> Read<()> {
     Ok(())
 }
 
-fn name<T>(span: Range<usize>, name: Result<T, crate::NameError>) -> Read<T> {
+fn name<T>(span: Range<usize>, name: Result<T, crate::names::NameError>) -> Read<T> {
     name.map_err(|error| Fault { at: span.start, problem: Problem::Name(error) })
 }
 

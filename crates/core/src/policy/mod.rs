@@ -11,7 +11,8 @@ mod passes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::{Digest, Namespace, StepName, SubjectKind};
+use crate::canon::Digest;
+use crate::names::{Namespace, StepName, SubjectKind};
 
 pub use error::{PolicyError, Problem};
 pub use passes::{LINE_MAX, Passes, Pattern, Shortfall, Stream, Watch};
