@@ -11,7 +11,7 @@ use actum_core::{
 use crate::disk::{Disk, DiskFile as _, RealDisk};
 use crate::error::StoreError;
 use crate::journal::FileJournal;
-use crate::keep::{new_root, put, random, read_key, write_key};
+use crate::keep::{make_folder, new_root, put, random, read_key, write_key};
 use crate::places::Places;
 use crate::scan::{
     Scan, Tail, anchored_here, claimed_id, read_head, scan, scan_with, segment_paths,
@@ -91,10 +91,10 @@ impl<D: Disk> Store<D> {
 
     fn make_folders(&self) -> Result<(), StoreError> {
         let store = &self.places.store;
-        for folder in [store, &self.places.segments()] {
-            self.disk.make_folder(folder).map_err(StoreError::disk("make the folder", folder))?;
+        let places = &self.places;
+        for folder in [places.segments(), places.keys(), places.anchors()] {
+            make_folder(&self.disk, &folder)?;
         }
-        self.disk.sync_folder(store).map_err(StoreError::disk("sync the folder", store))?;
         put(
             &self.disk,
             &store.join(".gitignore"),
@@ -267,7 +267,7 @@ impl<D: Disk> Store<D> {
 
     fn move_aside(&self, path: &std::path::Path) -> Result<(), StoreError> {
         let folder = self.places.lost();
-        self.disk.make_folder(&folder).map_err(StoreError::disk("make the folder", &folder))?;
+        make_folder(&self.disk, &folder)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let salt = actum_core::hex(random::<4>()?.as_slice());
         let to = folder.join(format!("{name}.{salt}"));
