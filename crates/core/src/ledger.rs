@@ -302,11 +302,15 @@ impl<J: Journal> Ledger<J> {
     ) -> Result<Self, CommitError> {
         let mut ledger = Self { views, journal, reading: *last, closed: false };
         ledger.claim(incarnation.saturating_add(1), reading)?;
-        if let Some(&Leftover { first, kept, dropped, digest }) = leftover {
-            ledger.write(reading, |draft| {
+        ledger.write(reading, |draft| {
+            if draft.at.count == 0 {
+                // The ledger was cut short before its first event.
+                draft.genesis();
+            }
+            if let Some(&Leftover { first, kept, dropped, digest }) = leftover {
                 draft.push(&Event::Recovered { first, kept, dropped, digest });
-            })?;
-        }
+            }
+        })?;
         Ok(ledger)
     }
 

@@ -10,6 +10,8 @@ use actum_core::{
 };
 
 use crate::disk::{Disk, DiskFile as _, Stat};
+use crate::error::StoreError;
+use crate::keep::put;
 use crate::places::Places;
 
 /// The path of the segment that begins with event `first`.
@@ -130,10 +132,9 @@ impl<D: Disk> Segment<D> {
     fn create(disk: &D, places: &Places, batch: &Batch<'_>) -> Result<Self, JournalFailed> {
         let path = segment_path(places, batch.before.count);
         let header = segment_header(batch.keys.ledger(), &batch.before);
-        let mut file = disk.create(&path).map_err(|error| failed("create", &path, Some(error)))?;
-        file.write_at(&header, 0).map_err(|error| failed("write", &path, Some(error)))?;
-        let folder = places.segments();
-        disk.sync_folder(&folder).map_err(|error| failed("sync", &folder, Some(error)))?;
+        // Whole or not at all: half a header would name a ledger that never was.
+        put(disk, &path, &header).map_err(not_put)?;
+        let file = disk.open(&path).map_err(|error| failed("open", &path, Some(error)))?;
         Ok(Self { file, path, length: SEGMENT_HEADER_LEN as u64 })
     }
 }
@@ -189,6 +190,13 @@ fn same_file(ours: io::Result<Stat>, there: io::Result<Stat>, length: u64) -> bo
 pub(crate) fn path_bytes(path: &Path) -> Vec<u8> {
     use std::os::unix::ffi::OsStrExt as _;
     path.as_os_str().as_bytes().to_vec()
+}
+
+fn not_put(error: StoreError) -> JournalFailed {
+    match error {
+        StoreError::Disk { doing, path, source } => failed(doing, &path, Some(source)),
+        other => JournalFailed { what: other.to_string(), source: None },
+    }
 }
 
 pub(crate) fn failed(doing: &str, path: &Path, source: Option<io::Error>) -> JournalFailed {

@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use actum_core::{
     CommitError, Digest, Head, KeyFile, Keyring, Ledger, LedgerId, Leftover, Owner, Reading,
-    Refusal, Request, Views,
+    Refusal, Request, SEGMENT_HEADER_LEN, Views,
 };
 
 use crate::disk::{Disk, DiskFile as _, RealDisk};
@@ -73,9 +73,10 @@ impl<D: Disk> Store<D> {
     /// [`StoreError::AlreadyThere`]; [`StoreError::KnownHere`] if an anchor remembers a ledger at this path.
     pub fn init(&self, writer: &Writer) -> Result<Ledger<FileJournal<D>>, StoreError> {
         let path = self.places.store.clone();
-        let there = self.disk.stat(&self.places.id()).is_ok();
-        if there || !segment_paths(&self.disk, &self.places)?.is_empty() {
-            return Err(StoreError::AlreadyThere { path });
+        match claimed_id(&self.disk, &self.places) {
+            Err(StoreError::Missing { .. }) => {}
+            Ok(_) => return Err(StoreError::AlreadyThere { path }),
+            Err(error) => return Err(error),
         }
         let known = anchored_here(&self.disk, &self.places)?;
         if let Some((ledger, head)) = known.into_iter().find(|(_, head)| head.count > 0) {
@@ -83,6 +84,10 @@ impl<D: Disk> Store<D> {
         }
         self.make_folders()?;
         let lock = self.lock(writer)?;
+        for path in segment_paths(&self.disk, &self.places)? {
+            // What an `init` left that was cut short before there was a ledger: it names none.
+            self.move_aside(&path)?;
+        }
         let key = self.new_key()?;
         let ledger = self.create(&key, lock, &writer.reading)?;
         self.write_id(key.ledger())?;
@@ -258,7 +263,9 @@ impl<D: Disk> Store<D> {
             let again = file.write_at(bytes, *offset as u64).and_then(|()| file.sync());
             again.map_err(StoreError::disk("write again", path))?;
         }
-        if !lost.is_empty() || !tail.beyond.is_empty() {
+        // A segment without an event yet may have a name in memory only.
+        let unnamed = tail.good_end <= SEGMENT_HEADER_LEN;
+        if unnamed || !lost.is_empty() || !tail.beyond.is_empty() {
             let folder = self.places.segments();
             self.disk.sync_folder(&folder).map_err(StoreError::disk("sync the folder", &folder))?;
         }
