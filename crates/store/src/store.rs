@@ -211,17 +211,18 @@ impl<D: Disk> Store<D> {
         let kept = scan.judged.clone()?;
         let head = scan.head.clone().ok_or(Refusal::Unanchored)?;
         let generation = scan.found.position.generation;
-        if generation > key.active() {
-            // A rotation was interrupted after its event: finish it.
-            self.activate(&key, generation)?;
-        }
         let (dropped, digest) = self.clean_up(&scan.tail)?;
         let first = head.count;
         let leftover = Leftover { first, kept, dropped, digest };
         let leftover = (kept > 0 || dropped > 0).then_some(&leftover);
         let journal = self.journal(ledger, &scan.tail, head.counter, lock)?;
         let (last, now) = (&head.reading, &writer.reading);
-        Ok(Ledger::resume(scan.views, journal, head.incarnation, last, leftover, now)?)
+        let resumed = Ledger::resume(scan.views, journal, head.incarnation, last, leftover, now)?;
+        if generation > key.active() {
+            // A rotation was interrupted after its event: finish it, now that a head of its generation is durable.
+            self.activate(&key, generation)?;
+        }
+        Ok(resumed)
     }
 
     fn activate(&self, key: &KeyFile, generation: u32) -> Result<(), StoreError> {
