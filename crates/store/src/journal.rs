@@ -146,7 +146,9 @@ impl<D: Disk> Anchor<D> {
             Ok(file) => {
                 let bytes = disk.read(&path, limit);
                 let bytes = bytes.map_err(|error| failed("read", &path, Some(error)))?;
-                Ok(Self { file, path, counter, bytes })
+                let mut anchor = Self { file, path, counter, bytes };
+                anchor.settle()?;
+                Ok(anchor)
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let folder = path.parent().unwrap_or(&path).to_owned();
@@ -162,6 +164,15 @@ impl<D: Disk> Anchor<D> {
             }
             Err(error) => Err(failed("open", &path, Some(error))),
         }
+    }
+
+    /// Writes the newest slot again as it is. Whoever wrote it may have gone before it was durable, and the other slot is
+    /// overwritten next: there is always one on the disk that verifies.
+    fn settle(&mut self) -> Result<(), JournalFailed> {
+        let offset = if self.counter.is_multiple_of(2) { 0 } else { SLOT_LEN };
+        let Some(slot) = self.bytes.get(offset..offset + SLOT_LEN) else { return Ok(()) };
+        let wrote = self.file.write_at(slot, offset as u64).and_then(|()| self.file.sync());
+        wrote.map_err(|error| failed("write the head again to", &self.path, Some(error)))
     }
 
     fn write(&mut self, head: &Head, batch: &Batch<'_>) -> Result<(), JournalFailed> {
