@@ -177,7 +177,7 @@ impl SubjectName {
         let parts = text.split_once(':');
         let known = parts.and_then(|(word, rest)| Some((SubjectKind::from_word(word)?, rest)));
         let Some((kind, rest)) = known else {
-            return Err(NameError::Kind { text: text.chars().take(64).collect() });
+            return Err(NameError::Kind { text: shown(text) });
         };
         Self::new(kind, rest)
     }
@@ -200,7 +200,7 @@ impl SubjectName {
         let rest = match kind {
             SubjectKind::Git if normal == "HEAD" => normal.to_owned(),
             SubjectKind::Git => {
-                return Err(NameError::Kind { text: normal.chars().take(64).collect() });
+                return Err(NameError::Kind { text: shown(&format!("git:{normal}")) });
             }
             SubjectKind::File | SubjectKind::Dir => relative(normal)?,
             SubjectKind::Text => normal.to_owned(),
@@ -236,8 +236,8 @@ impl fmt::Display for SubjectName {
 
 /// The path without `.` and doubled slashes; one that is absolute or climbs out is refused.
 fn relative(path: &str) -> Result<String, NameError> {
-    let allowed = "a subject's path is relative and stays inside the project";
-    let outside = |character| NameError::Character { what: "subject", character, allowed };
+    let refused = |character, allowed| NameError::Character { what: "subject", character, allowed };
+    let outside = |c| refused(c, "a subject's path is relative and stays inside the project");
     if path.starts_with('/') {
         return Err(outside('/'));
     }
@@ -245,5 +245,16 @@ fn relative(path: &str) -> Result<String, NameError> {
         return Err(outside('.'));
     }
     let parts: Vec<_> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
-    Ok(if parts.is_empty() { ".".to_owned() } else { parts.join("/") })
+    let path = if parts.is_empty() { ".".to_owned() } else { parts.join("/") };
+    // Or the name of `./ x` would read as that of `x`.
+    let ends = [path.chars().next(), path.chars().next_back()];
+    match ends.into_iter().flatten().find(|c| c.is_whitespace()) {
+        Some(space) => Err(refused(space, "white space may not stand at either end of a path")),
+        None => Ok(path),
+    }
+}
+
+/// The front of a text that is no name, for a message: a terminal obeys nothing in it.
+fn shown(text: &str) -> String {
+    text.chars().take(64).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
