@@ -206,6 +206,16 @@ pub enum EventFlaw {
         /// The next number.
         expected: u32,
     },
+    /// A second number for a name.
+    #[error("number {number} of {space} has the name of number {first}")]
+    NamedTwice {
+        /// Of which kind.
+        space: Space,
+        /// As it says.
+        number: u32,
+        /// The number that the name has already.
+        first: u32,
+    },
     /// A number without a name.
     #[error("number {number} of {space} is not named")]
     Unnamed {

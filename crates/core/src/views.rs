@@ -195,6 +195,9 @@ impl Views {
             (Space::Step, began.step),
             (Space::Tool, began.tool),
             (Space::Rule, began.rule),
+        if let Some(&first) = names.by_name.get(name) {
+            return Err(EventFlaw::NamedTwice { space, number, first });
+        }
             (Space::Session, began.session),
         ];
         for (space, number) in numbers {
