@@ -75,6 +75,8 @@ pub struct JournalFailed {
 pub struct OpenRun {
     ledger: LedgerId,
     index: u64,
+    /// The MAC of its `Began`: an index alone may come to be another run's, once a loss was resolved.
+    mac: Mac,
 }
 
 impl OpenRun {
@@ -178,8 +180,8 @@ pub enum Done {
 /// Why one request of a commit was not carried out. The others are not touched by it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Rejected {
-    /// It ended before, or never began.
-    #[error("run {run} is not open: it ended before, or never began")]
+    /// It ended before, or its beginning was lost.
+    #[error("run {run} is not open: it ended before, or its beginning was lost")]
     NotOpen {
         /// The run.
         run: u64,
@@ -549,7 +551,7 @@ impl Draft<'_> {
             subject_digest: run.content,
             arguments: run.arguments,
         }));
-        Ok(Done::Began(OpenRun { ledger: self.views.keys().ledger(), index }))
+        Ok(Done::Began(OpenRun { ledger: self.views.keys().ledger(), index, mac: self.at.mac }))
     }
 
     fn end(&mut self, end: &NewEnd) -> Result<Done, Rejected> {
@@ -557,13 +559,10 @@ impl Draft<'_> {
         if end.run.ledger != self.views.keys().ledger() {
             return Err(Rejected::OtherLedger { run });
         }
-        if !self.views.is_open(run) {
-            return Err(Rejected::NotOpen { run });
-        }
-        let began_on = self.views.open_run(run).map(|run| run.subject);
-        let changed = began_on.is_some_and(|content| content != end.content);
+        let began = self.views.open_run(run).filter(|open| open.mac == end.run.mac);
+        let Some(began) = began else { return Err(Rejected::NotOpen { run }) };
         let outcome = match end.outcome {
-            Outcome::Passed if changed => Outcome::SubjectChanged,
+            Outcome::Passed if began.content != end.content => Outcome::SubjectChanged,
             Outcome::Passed
             | Outcome::Failed
             | Outcome::Errored
