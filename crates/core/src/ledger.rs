@@ -214,6 +214,12 @@ pub enum Rejected {
         /// The generation that follows.
         generation: u32,
     },
+    /// The keyring is of another ledger, or could not verify what was written so far.
+    #[error("the key file holds another root for generation {generation} than this ledger has")]
+    OtherRoot {
+        /// The first generation that differs.
+        generation: u32,
+    },
     /// Nothing is wrong with the clock.
     #[error("the clock has not jumped: there is nothing to resolve")]
     NothingToResolve,
@@ -521,14 +527,24 @@ impl Draft<'_> {
             }
             Request::ResolveClock { owner } => self.resolve_clock(owner),
             Request::Rotate { keys, owner } => {
-                let generation = self.at.generation + 1;
-                if keys.key_id(generation).is_none() || keys.ledger() != self.views.keys().ledger()
-                {
-                    return Err(Rejected::NoNextRoot { generation });
-                }
-                self.views.replace_keys(*keys);
+                self.replace_keys(*keys)?;
                 Ok(Done::Event(self.rotate(owner)))
             }
+    /// Takes a keyring with one more root. What was sealed so far must stay verifiable with it.
+    fn replace_keys(&mut self, keys: Keyring) -> Result<(), Rejected> {
+        let known = self.views.keys();
+        let other = (0..=self.at.generation).find(|&at| keys.key_id(at) != known.key_id(at));
+        if let Some(generation) = other {
+            return Err(Rejected::OtherRoot { generation });
+        }
+        let generation = self.at.generation + 1;
+        if keys.key_id(generation).is_none() {
+            return Err(Rejected::NoNextRoot { generation });
+        }
+        self.views.replace_keys(keys);
+        Ok(())
+    }
+
         }
     }
 
