@@ -312,6 +312,7 @@ impl<J: Journal> Ledger<J> {
         ledger.claim(incarnation.saturating_add(1), reading)?;
         if let Some(&Leftover { first, kept, dropped, digest }) = leftover {
             ledger.write(reading, |draft| {
+                draft.note_clock(last, reading);
                 draft.push(&Event::Recovered { first, kept, dropped, digest });
             })?;
         }
@@ -368,13 +369,9 @@ impl<J: Journal> Ledger<J> {
         if requests.len() > BATCH_MAX {
             return Err(CommitError::Batch { count: requests.len() });
         }
-        let resolves =
-            requests.iter().any(|request| matches!(request, Request::ResolveClock { .. }));
         let last = self.reading;
         self.write(reading, |draft| {
-            if !resolves {
-                draft.note_clock(&last, reading);
-            }
+            draft.note_clock(&last, reading);
             requests.into_iter().map(|request| draft.carry_out(request)).collect()
         })
     }
@@ -530,6 +527,9 @@ impl Draft<'_> {
                 self.replace_keys(*keys)?;
                 Ok(Done::Event(self.rotate(owner)))
             }
+        }
+    }
+
     /// Takes a keyring with one more root. What was sealed so far must stay verifiable with it.
     fn replace_keys(&mut self, keys: Keyring) -> Result<(), Rejected> {
         let known = self.views.keys();
@@ -543,9 +543,6 @@ impl Draft<'_> {
         }
         self.views.replace_keys(keys);
         Ok(())
-    }
-
-        }
     }
 
     fn begin(&mut self, run: &NewRun) -> Result<Done, Rejected> {
@@ -605,9 +602,7 @@ impl Draft<'_> {
     }
 
     fn resolve_clock(&mut self, owner: Owner) -> Result<Done, Rejected> {
-        let back =
-            judge_clock(self.views.time_ms(), &Reading::default(), &Reading::wall(self.time_ms));
-        if self.views.distrusted_since().is_none() && back == ClockStep::Steady {
+        if self.views.distrusted_since().is_none() {
             return Err(Rejected::NothingToResolve);
         }
         let (cause, count, mac) = (Cause::Clock, self.at.count, self.at.mac);
