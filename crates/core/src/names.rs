@@ -30,7 +30,7 @@ pub enum NameError {
         limit: usize,
     },
     /// A character that names may not hold.
-    #[error("the {what} holds {character:?}; {allowed}")]
+    #[error("the {what} holds {}; {allowed}", spelled(*.character))]
     Character {
         /// Which name.
         what: &'static str,
@@ -38,6 +38,12 @@ pub enum NameError {
         character: char,
         /// What may stand there.
         allowed: &'static str,
+    },
+    /// A path that is absolute or climbs out.
+    #[error("`{path}` is not inside the project; write a path relative to its root, without `..`")]
+    Outside {
+        /// What was given.
+        path: String,
     },
     /// A subject without one of the known kinds.
     #[error("`{text}` is not a subject; write HEAD, file:PATH, dir:PATH or text:ANYTHING")]
@@ -114,6 +120,15 @@ fn plain(what: &'static str, text: &str) -> Result<Box<str>, NameError> {
         }),
         None => Ok(text.into()),
     }
+}
+
+/// A character for a message. Beyond ASCII its number is told as well, since many look alike.
+fn spelled(character: char) -> String {
+    let shown = format!("{character:?}");
+    if character.is_ascii() || shown.starts_with("'\\") {
+        return shown;
+    }
+    format!("{shown} (U+{:04X})", u32::from(character))
 }
 
 /// What kind of thing a subject is.
@@ -236,20 +251,18 @@ impl fmt::Display for SubjectName {
 
 /// The path without `.` and doubled slashes; one that is absolute or climbs out is refused.
 fn relative(path: &str) -> Result<String, NameError> {
-    let refused = |character, allowed| NameError::Character { what: "subject", character, allowed };
-    let outside = |c| refused(c, "a subject's path is relative and stays inside the project");
-    if path.starts_with('/') {
-        return Err(outside('/'));
-    }
-    if path.split('/').any(|part| part == "..") {
-        return Err(outside('.'));
+    if path.starts_with('/') || path.split('/').any(|part| part == "..") {
+        return Err(NameError::Outside { path: shown(path) });
     }
     let parts: Vec<_> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     let path = if parts.is_empty() { ".".to_owned() } else { parts.join("/") };
     // Or the name of `./ x` would read as that of `x`.
     let ends = [path.chars().next(), path.chars().next_back()];
     match ends.into_iter().flatten().find(|c| c.is_whitespace()) {
-        Some(space) => Err(refused(space, "white space may not stand at either end of a path")),
+        Some(character) => {
+            let allowed = "white space may not stand at either end of a path";
+            Err(NameError::Character { what: "subject", character, allowed })
+        }
         None => Ok(path),
     }
 }
