@@ -546,9 +546,9 @@ impl Draft<'_> {
     }
 
     fn begin(&mut self, run: &NewRun) -> Result<Done, Rejected> {
-        let mut tool = run.tool.as_bytes().to_vec();
-        tool.extend_from_slice(&run.tool_path);
-        within("path of the tool", tool.len(), NAMED_MAX)?;
+        let digest = run.tool.as_bytes();
+        within("path of the tool", run.tool_path.len(), NAMED_MAX - digest.len())?;
+        let tool = [digest.as_slice(), &run.tool_path].concat();
         let namespace = self.number(Space::Namespace, run.namespace.as_str().as_bytes());
         let step = self.number(Space::Step, run.step.as_str().as_bytes());
         let tool = self.number(Space::Tool, &tool);
