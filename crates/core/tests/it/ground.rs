@@ -86,7 +86,9 @@ impl History {
         let ledger = Ledger::create(keys(), Memory::default(), &Reading::wall(NOON)).unwrap();
         let file = key_file();
         let mut history = Self { ledger, file, now_ms: NOON, open: Vec::new(), runs: Vec::new() };
-        lines.iter().for_each(|line| history.add(*line));
+        for line in lines {
+            history.add(*line);
+        }
         history
     }
 

@@ -1,8 +1,12 @@
 #![cfg(test)]
 //! The one integration binary of this crate.
 
+mod anchor;
+mod clock;
+mod commit;
 mod encoding;
 mod ground;
+mod keys;
 mod model;
 mod vectors;
 

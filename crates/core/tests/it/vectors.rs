@@ -6,6 +6,7 @@ use actum_core::{Admitted, Head, KeyFile, Keyring, Layout, LedgerId, Root, Views
 use actum_testkit::vectors::Vector;
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "vectors are files; the code under test reads none")]
 fn every_vector_means_what_it_says() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/ledger/v1");
     let mut wrong = Vec::new();
