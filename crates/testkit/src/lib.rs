@@ -2,6 +2,7 @@
 
 #![expect(clippy::map_err_ignore, reason = "a test's message says enough")]
 
+pub mod bodies;
 pub mod memory;
 pub mod model;
 pub mod story;
