@@ -42,6 +42,14 @@ pub(crate) struct End {
     pub(crate) code: i32,
 }
 
+/// A run that has not ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Open {
+    pub(crate) content: Digest,
+    /// The MAC of its `Began`: after a loss another run may come to have the same index.
+    pub(crate) mac: Mac,
+}
+
 /// A secret-keyed 128-bit fingerprint of (namespace, step, subject).
 type Fingerprint = u128;
 
@@ -52,8 +60,10 @@ pub struct Views {
     position: Position,
     names: BTreeMap<Space, Names>,
     runs: IndexMap<Fingerprint, Run, BuildHasherDefault<LowBits>>,
-    /// Every run in order of its beginning: which it was, and whether it has ended.
-    began: Vec<(u64, Fingerprint, bool)>,
+    /// Every run in order of its beginning.
+    began: Vec<(u64, Fingerprint)>,
+    /// Those that have not ended, the newest of their step and subject or not.
+    open: BTreeMap<u64, Open>,
     policies: Vec<Accepted>,
     time_ms: u64,
     distrusted_since: Option<u64>,
@@ -86,6 +96,7 @@ impl Views {
             names: BTreeMap::new(),
             runs: IndexMap::default(),
             began: Vec::new(),
+            open: BTreeMap::new(),
             policies: Vec::new(),
             time_ms: 0,
             distrusted_since: None,
@@ -109,7 +120,7 @@ impl Views {
     fn fold_record(&mut self, record: &Record<'_>) -> Result<(), Flaw> {
         let event = self.position.count;
         self.check_place(record)
-            .and_then(|decoded| self.fold(&decoded, record.header.time_ms))
+            .and_then(|decoded| self.fold(&decoded, record.header.time_ms, record.mac))
             .map_err(|what| Flaw::Event { event, what })?;
         self.position.count += 1;
         self.position.mac = record.mac;
@@ -136,7 +147,7 @@ impl Views {
 
     /// Takes over an event that this writer has just sealed at `after`.
     pub(crate) fn fold_own(&mut self, event: &Event<'_>, time_ms: u64, after: &Position) {
-        let folded = self.fold(event, time_ms);
+        let folded = self.fold(event, time_ms, after.mac);
         assert!(folded.is_ok(), "a writer seals only what it would itself admit: {folded:?}");
         self.note_mac(self.position.count, after.mac);
         self.position = *after;
@@ -150,7 +161,7 @@ impl Views {
         }
     }
 
-    fn fold(&mut self, event: &Event<'_>, raw_ms: u64) -> Result<(), EventFlaw> {
+    fn fold(&mut self, event: &Event<'_>, raw_ms: u64, mac: Mac) -> Result<(), EventFlaw> {
         let index = self.position.count;
         match (index, event) {
             (0, Event::Genesis { ledger }) if *ledger == self.keys.ledger() => {}
@@ -167,7 +178,7 @@ impl Views {
             Event::Policy { digest, owner } => {
                 self.policies.push(Accepted { digest, owner, event: index });
             }
-            Event::Began(began) => self.fold_began(index, &began)?,
+            Event::Began(began) => self.fold_began(index, &began, mac)?,
             Event::Ended(ended) => self.fold_ended(index, &ended)?,
             Event::Revoked { run, .. } => self.fold_revoked(index, run)?,
             Event::Clock { .. } => self.distrusted_since = Some(index),
@@ -184,12 +195,15 @@ impl Views {
         if number != expected {
             return Err(EventFlaw::Names { found: number, expected });
         }
+        if let Some(&first) = names.by_name.get(name) {
+            return Err(EventFlaw::NamedTwice { space, number, first });
+        }
         names.by_number.push(name.into());
         names.by_name.insert(name.into(), number);
         Ok(())
     }
 
-    fn fold_began(&mut self, index: u64, began: &Began<'_>) -> Result<(), EventFlaw> {
+    fn fold_began(&mut self, index: u64, began: &Began<'_>, mac: Mac) -> Result<(), EventFlaw> {
         let numbers = [
             (Space::Namespace, began.namespace),
             (Space::Step, began.step),
@@ -203,7 +217,8 @@ impl Views {
             }
         }
         let fingerprint = self.fingerprint(began.namespace, began.step, began.subject);
-        self.began.push((index, fingerprint, false));
+        self.began.push((index, fingerprint));
+        self.open.insert(index, Open { content: began.subject_digest, mac });
         let run = Run {
             began: index,
             subject: began.subject_digest,
@@ -217,16 +232,11 @@ impl Views {
     }
 
     fn fold_ended(&mut self, index: u64, ended: &Ended) -> Result<(), EventFlaw> {
-        let not_open = EventFlaw::NotOpen { run: ended.run };
-        let Ok(at) = self.began.binary_search_by_key(&ended.run, |(began, ..)| *began) else {
-            return Err(not_open);
-        };
-        let Some((_, fingerprint, closed @ false)) = self.began.get_mut(at) else {
-            return Err(not_open);
-        };
-        *closed = true;
+        if self.open.remove(&ended.run).is_none() {
+            return Err(EventFlaw::NotOpen { run: ended.run });
+        }
         let at_ms = self.time_ms;
-        if let Some(run) = self.runs.get_mut(fingerprint).filter(|run| run.began == ended.run) {
+        if let Some(run) = self.newest_if(ended.run) {
             // Checked by the writer, and again here: a pass on a subject that changed is no pass.
             let changed = ended.outcome == Outcome::Passed && ended.subject_digest != run.subject;
             let outcome = if changed { Outcome::SubjectChanged } else { ended.outcome };
@@ -236,15 +246,20 @@ impl Views {
     }
 
     fn fold_revoked(&mut self, index: u64, run: u64) -> Result<(), EventFlaw> {
-        let Ok(at) = self.began.binary_search_by_key(&run, |(began, ..)| *began) else {
+        if !self.has_run(run) {
             return Err(EventFlaw::NoRun { run });
-        };
-        let newest =
-            self.began.get(at).and_then(|(_, fingerprint, _)| self.runs.get_mut(fingerprint));
-        if let Some(newest) = newest.filter(|newest| newest.began == run) {
+        }
+        if let Some(newest) = self.newest_if(run) {
             newest.revoked = Some(index);
         }
         Ok(())
+    }
+
+    /// This run, if it is the newest of its step and subject: no other is ever asked about.
+    fn newest_if(&mut self, run: u64) -> Option<&mut Run> {
+        let at = self.began.binary_search_by_key(&run, |(began, _)| *began).ok()?;
+        let (_, fingerprint) = self.began.get(at)?;
+        self.runs.get_mut(fingerprint).filter(|newest| newest.began == run)
     }
 
     fn fold_resolved(&mut self, index: u64, cause: Cause, raw_ms: u64) {
@@ -334,29 +349,25 @@ impl Views {
 
     /// Runs that began and have not ended, oldest first.
     pub fn open_runs(&self) -> impl Iterator<Item = u64> + '_ {
-        self.began.iter().filter(|(.., ended)| !ended).map(|(began, ..)| *began)
+        self.open.keys().copied()
     }
 
     /// This run began and has not ended.
     pub fn is_open(&self, run: u64) -> bool {
-        self.began
-            .binary_search_by_key(&run, |(began, ..)| *began)
-            .is_ok_and(|at| self.began.get(at).is_some_and(|(.., ended)| !ended))
+        self.open.contains_key(&run)
     }
 
     /// A run with this index began, ended or not.
     pub fn has_run(&self, run: u64) -> bool {
-        self.began.binary_search_by_key(&run, |(began, ..)| *began).is_ok()
+        self.began.binary_search_by_key(&run, |(began, _)| *began).is_ok()
     }
 
     pub(crate) fn newest(&self, namespace: u32, step: u32, subject: &str) -> Option<&Run> {
         self.runs.get(&self.fingerprint(namespace, step, subject))
     }
 
-    pub(crate) fn open_run(&self, run: u64) -> Option<&Run> {
-        let at = self.began.binary_search_by_key(&run, |(began, ..)| *began).ok()?;
-        let (_, fingerprint, _) = self.began.get(at)?;
-        self.runs.get(fingerprint).filter(|newest| newest.began == run)
+    pub(crate) fn open_run(&self, run: u64) -> Option<&Open> {
+        self.open.get(&run)
     }
 
     /// The bytes of a name by its number.

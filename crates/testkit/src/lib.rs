@@ -2,5 +2,9 @@
 
 #![expect(clippy::map_err_ignore, reason = "a test's message says enough")]
 
+pub mod bodies;
 pub mod disk;
+pub mod memory;
+pub mod model;
+pub mod story;
 pub mod vectors;

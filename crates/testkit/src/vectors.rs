@@ -1,5 +1,8 @@
 //! Reads the text form of vectors: `vectors/README.md` describes it. Shares no code with what it is used to check.
 
+/// How often a byte may be repeated: more than any format here has room for.
+const TIMES_MAX: usize = 1 << 20;
+
 /// One case of `vectors/`.
 #[derive(Debug)]
 pub struct Vector {
@@ -92,6 +95,7 @@ impl Vector {
                 Some((byte, times)) => {
                     let [byte] = fixed::<1>(byte)?;
                     let times: usize = times.parse().map_err(|_| format!("`{word}`"))?;
+                    (times <= TIMES_MAX).then_some(()).ok_or_else(|| format!("`{word}`"))?;
                     body.extend(std::iter::repeat_n(byte, times));
                 }
                 None => body.extend(digits(word)?),
