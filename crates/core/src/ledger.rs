@@ -320,16 +320,18 @@ impl<J: Journal> Ledger<J> {
         };
         ledger.claim(
             Position { count: first, mac, ..at },
-            incarnation.saturating_add(1),
-            reading,
+            // Whoever wrote with another anchor may have counted further.
+            incarnation.max(at.incarnation).saturating_add(1),
+            // The clocks move on with the event that says whether they jumped.
+            last,
         )?;
         ledger.write(reading, |draft| {
             if draft.at.count == 0 {
                 // The ledger was cut short before its first event.
                 draft.genesis();
             }
+            draft.note_clock(last, reading);
             if let Some(&Leftover { first, kept, dropped, digest }) = leftover {
-                draft.note_clock(last, reading);
                 draft.push(&Event::Recovered { first, kept, dropped, digest });
             }
         })?;
