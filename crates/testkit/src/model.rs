@@ -150,8 +150,8 @@ impl Model {
     /// Another writer opens the ledger. It has the clock of the head, and finds facts from `first` on unacknowledged.
     pub fn reopen(&mut self, last: Reading, now: Reading, first: Option<usize>) {
         self.last = last;
+        self.clock(now);
         if let Some(first) = first {
-            self.clock(now);
             self.add(now, Fact::Recovered { first });
         }
     }

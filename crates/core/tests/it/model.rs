@@ -307,15 +307,18 @@ impl Play {
         }
         let head = self.marks[self.back(beyond).max(1)];
         let views = fold(&bytes, &self.keys()).unwrap();
-        let kept = views.position().count - head.count;
+        let found = views.position().count;
+        let kept = found - head.count;
         let (first, digest) = (head.count, Digest::of("actum/dropped/v1", &[b""]));
         let leftover = Leftover { first, kept, dropped: 0, digest };
         let leftover = (kept > 0).then_some(&leftover);
         self.model.reopen(head.last, self.now, leftover.map(|_| head.facts));
         let journal = Memory::holding(bytes);
         let ledger = Ledger::resume(views, journal, incarnation, &head.last, leftover, &self.now);
-        self.ledger = Some(ledger.unwrap());
-        if leftover.is_some() {
+        let ledger = ledger.unwrap();
+        let wrote = ledger.views().position().count > found;
+        self.ledger = Some(ledger);
+        if wrote {
             self.mark();
         }
     }
