@@ -284,11 +284,21 @@ pub struct Layout<'a> {
     flaw: Option<Flaw>,
 }
 
-/// The outcome of checking a range of records.
+/// The outcome of checking a range of records. Worth something only for the layout that made it.
 #[derive(Debug)]
 pub struct Check {
+    of: Brand,
     range: Range<usize>,
     flaw: Option<Flaw>,
+}
+
+/// Which layout: the bytes it lies over, the keys it was checked with, and where it should go on from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Brand {
+    bytes: usize,
+    length: usize,
+    keys: usize,
+    at: Position,
 }
 
 impl<'a> Layout<'a> {
@@ -349,7 +359,7 @@ impl<'a> Layout<'a> {
             let what = self.judge_record(span).err()?;
             Some(Flaw::Event { event: self.at.count + at as u64, what })
         });
-        Check { range, flaw }
+        Check { of: self.brand(), range, flaw }
     }
 
     fn judge_record(&self, span: &Span) -> Result<(), EventFlaw> {
@@ -365,11 +375,22 @@ impl<'a> Layout<'a> {
         if key.mac(sealed) == Mac(*stored) { Ok(()) } else { Err(EventFlaw::Mac) }
     }
 
+    fn brand(&self) -> Brand {
+        Brand {
+            bytes: self.bytes.as_ptr().addr(),
+            length: self.bytes.len(),
+            keys: core::ptr::from_ref(self.keys).addr(),
+            at: self.at,
+        }
+    }
+
     /// The records before the first bad place, now verified.
     ///
     /// # Panics
-    /// If `checks` do not cover every record: a record nobody checked is never believed.
+    /// If `checks` are of another layout, or do not cover every record: a record nobody checked is never believed.
     pub fn conclude(mut self, mut checks: Vec<Check>) -> Verified<'a> {
+        let brand = self.brand();
+        assert!(checks.iter().all(|check| check.of == brand), "the checks are of this layout");
         checks.sort_by_key(|check| (check.range.start, check.range.end));
         let covered = checks.iter().try_fold(0, |upto, check| {
             (check.range.start == upto && check.range.end >= upto).then_some(check.range.end)

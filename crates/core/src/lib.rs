@@ -37,4 +37,4 @@ pub use names::{
     NAME_MAX, NameError, Namespace, SUBJECT_MAX, SessionName, StepName, SubjectKind, SubjectName,
 };
 pub use reason::{Answer, Reason, reason_page};
-pub use views::{Accepted, Admitted, Views};
+pub use views::{Accepted, Admitted, Resolution, Views};

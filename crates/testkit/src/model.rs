@@ -171,7 +171,7 @@ impl Model {
                 Fact::Accepted { policy } => accepted.push((at, policy)),
                 Fact::Recovered { first } => accepted.retain(|(at, _)| *at < first),
                 Fact::Resolved { cause: Cause::Moved | Cause::Clock } => {}
-                Fact::Resolved { .. } => accepted.clear(),
+                Fact::Resolved { .. } if self.resolved_at(at) => accepted.clear(),
                 _ => {}
             }
         }
@@ -191,19 +191,16 @@ impl Model {
             return "revoked";
         }
         let Some((ended_at, outcome)) = self.ended(run) else { return "incomplete" };
-        match outcome {
-            Outcome::Failed => return "failed",
-            Outcome::Errored => return "errored",
-            Outcome::Denied => return "denied",
-            Outcome::TimedOut => return "timed_out",
-            Outcome::SubjectChanged => return "subject_changed_during_run",
-            Outcome::Passed => {}
+        if let Some(wrong) = wrong(outcome) {
+            return wrong;
         }
         if content != asked.content {
             return "stale";
         }
-        let later = self.facts.iter().skip(began_at);
-        if later.clone().any(|(_, fact)| matches!(fact, Fact::Resolved { .. })) {
+        if let Some(wrong) = self.went_wrong_meanwhile(asked.key, content, began_at) {
+            return wrong;
+        }
+        if (began_at..self.len()).any(|at| self.resolved_at(at)) {
             return "voided";
         }
         if rule != asked.rule {
@@ -216,6 +213,30 @@ impl Model {
         }
         let age_ms = asked.now_ms.max(time_ms) - self.time_at(ended_at + 1);
         if age_ms > lifetime_ms { "expired" } else { "passed" }
+    }
+
+    /// A run of the same step, subject and content that began before the newest and ended, not well, after it began.
+    fn went_wrong_meanwhile(&self, asked: Key, on: u8, newest: usize) -> Option<&'static str> {
+        let began_before = |id: usize| {
+            self.facts.iter().take(newest).any(|(_, fact)| {
+                matches!(*fact, Fact::Began { run, key, content, .. }
+                    if run == id && key == asked && content == on)
+            })
+        };
+        self.facts.iter().skip(newest).rev().find_map(|(_, fact)| match *fact {
+            Fact::Ended { run, outcome } if began_before(run) => wrong(outcome),
+            _ => None,
+        })
+    }
+
+    /// At this place the owner went on after a loss, and nobody found later that this was never acknowledged.
+    fn resolved_at(&self, at: usize) -> bool {
+        let undone = self
+            .facts
+            .iter()
+            .skip(at)
+            .any(|(_, fact)| matches!(fact, Fact::Recovered { first } if *first <= at));
+        matches!(self.facts.get(at), Some((_, Fact::Resolved { .. }))) && !undone
     }
 
     fn ended(&self, run: usize) -> Option<(usize, Outcome)> {
@@ -234,9 +255,9 @@ impl Model {
     }
 
     fn distrusted(&self) -> bool {
-        self.facts.iter().fold(false, |distrusted, (_, fact)| match fact {
-            Fact::Jumped => true,
-            Fact::Resolved { .. } => false,
+        (0..self.len()).fold(false, |distrusted, at| match self.facts.get(at) {
+            Some((_, Fact::Jumped)) => true,
+            _ if self.resolved_at(at) => false,
             _ => distrusted,
         })
     }
@@ -260,5 +281,16 @@ impl Model {
 
     fn has(&self, is: impl Fn(&Fact) -> bool) -> bool {
         self.facts.iter().any(|(_, fact)| is(fact))
+    }
+}
+
+fn wrong(outcome: Outcome) -> Option<&'static str> {
+    match outcome {
+        Outcome::Failed => Some("failed"),
+        Outcome::Errored => Some("errored"),
+        Outcome::Denied => Some("denied"),
+        Outcome::TimedOut => Some("timed_out"),
+        Outcome::SubjectChanged => Some("subject_changed_during_run"),
+        Outcome::Passed => None,
     }
 }

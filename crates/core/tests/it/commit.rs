@@ -328,7 +328,7 @@ fn a_policy_that_was_not_acknowledged_does_not_come_into_force() {
     let bytes = ledger.into_journal().segment().to_vec();
     let mut views = fold(&bytes, &keys()).unwrap();
     assert_eq!(views.policy().unwrap().digest, digest("policy", 2));
-    views.confirm_policies_before(2);
+    views.confirm_before(2);
     assert_eq!(views.policy().unwrap().digest, digest("policy", 1));
     assert_eq!(views.policy().unwrap().event, 1);
     assert_eq!(views.policy().unwrap().owner, OWNER);

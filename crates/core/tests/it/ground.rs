@@ -261,7 +261,11 @@ fn the_newest_run_answers() {
     check(&[both[0], both[1], FAILED, PASSED], ASK, "contradicted failed");
     check(&[both[0], both[1], OldestEnds(Outcome::Passed)], ASK, "ungrounded incomplete");
     let ends = OldestEnds(Outcome::Failed);
-    check(&[both[0], both[1], PASSED, ends], ASK, "grounded passed");
+    // But one that went wrong after the newest began is not undone by the newest passing.
+    check(&[both[0], both[1], PASSED, ends], ASK, "contradicted failed");
+    check(&[both[0], both[1], PASSED, ends, Passes("tests")], ASK, "grounded passed");
+    check(&[both[0], both[1], ends, PASSED], ASK, "contradicted failed");
+    check(&[both[0], ends, both[1], PASSED], ASK, "grounded passed");
 }
 
 #[test]

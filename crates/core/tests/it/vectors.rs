@@ -4,7 +4,6 @@ use actum_core::{Admitted, Head, KeyFile, Keyring, Layout, LedgerId, Root, Views
 use actum_testkit::vectors::{Vector, read_folder};
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "vectors are files; the code under test reads none")]
 fn every_vector_means_what_it_says() {
     let vectors = read_folder("ledger/v1").unwrap();
     assert!(vectors.len() > 200, "only {} vectors were found", vectors.len());
