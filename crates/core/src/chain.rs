@@ -143,6 +143,9 @@ pub enum SegmentFlaw {
         /// The index that follows.
         expected: u64,
     },
+    /// What has a segment's name is no file that could be one.
+    #[error("not a plain file of at most {SEGMENT_MAX} bytes")]
+    Unfit,
     /// The first segment names a MAC before the first event.
     #[error("names a predecessor of event 0")]
     Predecessor,

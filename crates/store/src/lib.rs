@@ -11,6 +11,7 @@ mod group;
 mod journal;
 mod keep;
 mod places;
+mod register;
 mod resolve;
 mod running;
 mod scan;
@@ -19,7 +20,7 @@ pub mod subject;
 
 pub use accepted::{AcceptedPolicy, DOCUMENT_MAX, LIVE, PINNED, PolicyMissing, program_digest};
 pub use clock::read_clocks;
-pub use disk::{Disk, DiskFile, RealDisk, Stat};
+pub use disk::{Disk, DiskFile, RealDisk, Stat, open_plain};
 pub use error::StoreError;
 pub use group::{Asker, Group, GroupFailed, QUEUE_MAX};
 pub use journal::FileJournal;

@@ -3,8 +3,10 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 
+use crate::disk::{Disk as _, RealDisk, open_plain};
 use crate::places::Places;
 
 /// This process is carrying out a run. The mark goes when it does, whichever way.
@@ -21,11 +23,15 @@ impl RunningMark {
     /// What the disk said.
     pub fn set(places: &Places, run: u64) -> io::Result<Self> {
         let folder = places.running();
-        fs::create_dir_all(&folder)?;
+        RealDisk.make_folder(&folder)?;
         let path = folder.join(run.to_string());
-        let file = OpenOptions::new().write(true).create(true).truncate(true).open(&path)?;
-        file.lock()?;
-        Ok(Self { path, _locked: file })
+        let mut how = OpenOptions::new();
+        let file = open_plain(&path, how.write(true).create(true).truncate(false).mode(0o600))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self { path, _locked: file }),
+            Err(TryLockError::Error(error)) => Err(error),
+            Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
+        }
     }
 }
 
@@ -38,6 +44,7 @@ impl Drop for RunningMark {
 
 /// Whether a process is carrying out this run at the moment.
 pub fn is_running(places: &Places, run: u64) -> bool {
-    let Ok(file) = File::open(places.running().join(run.to_string())) else { return false };
+    let path = places.running().join(run.to_string());
+    let Ok(file) = open_plain(&path, OpenOptions::new().read(true)) else { return false };
     matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
