@@ -152,9 +152,9 @@ fn absolute(path: &Path) -> Outcome<PathBuf> {
     let (Some(folder), Some(name)) = (full.parent(), full.file_name()) else {
         return Err(Failure::usage(format!("{} is not the path of a store", path.display())));
     };
-    let folder = folder
-        .canonicalize()
-        .map_err(|error| Failure::usage(format!("{}: {error}", folder.display())))?;
+    let folder = folder.canonicalize().map_err(|error| {
+        Failure::usage(format!("no store can lie in {}: {error}", folder.display()))
+    })?;
     Ok(folder.join(name))
 }
 

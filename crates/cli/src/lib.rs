@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
 
-use crate::args::{Cli, Command};
+use crate::args::{Cli, Command, Policy};
 use crate::context::Context;
 use crate::say::{Outcome, Say};
 
@@ -41,13 +41,19 @@ fn dispatch(cli: &Cli, say: Say) -> Outcome<u8> {
         Command::Run(args) => find()
             .map_err(|failure| failure.exiting(say::RUN_FAILED))
             .and_then(|context| cmd::run::run(&context, args)),
-        Command::Ground(args) => cmd::ground::ask(&find()?, args),
-        Command::Skip(args) => cmd::ground::decide(&find()?, args),
+        Command::Ground(args) => cmd::ground::ask(find(), args, say),
+        Command::Skip(args) => cmd::ground::decide(find(), args, say),
         Command::Log(args) => cmd::log::run(&find()?, args),
         Command::Verify => cmd::verify::run(&find()?),
         Command::Revoke(args) => cmd::revoke::run(&find()?, args),
         Command::Resolve(args) => cmd::resolve::run(&find()?, args),
-        Command::Policy(args) => cmd::policy::run(&find()?, args),
+        Command::Policy(args) => match (find(), args) {
+            // A policy can be checked before there is a ledger.
+            (Err(_), Policy::Check { .. }) => {
+                cmd::policy::run(&Context::here(cli.store.as_deref(), say)?, args)
+            }
+            (context, _) => cmd::policy::run(&context?, args),
+        },
         Command::Key(args) => cmd::key::run(&find()?, args),
         Command::Demo => cmd::demo::run(say),
         Command::Completions { shell } => {
