@@ -90,7 +90,7 @@ fn what_would_prove_something_else_is_not_started() {
     !   and further arguments from: --all-features --frozen --locked --no-fail-fast --offline --release
     [125]
     $ actum run --step tests --subject x -- ''
-    ! error: `` does not count as step `tests`, so it was not started
+    ! error: `''` does not count as step `tests`, so it was not started
     !   the accepted policy lists for `tests`: cargo test; cargo nextest run
     !   and further arguments from: --all-features --frozen --locked --no-fail-fast --offline --release
     [125]
@@ -162,6 +162,8 @@ fn a_runner_set_through_the_environment_is_not_passed_on() {
     SHELL=/bin/sh
     TERM=xterm
     TZ=UTC
+    XDG_DATA_HOME=[TEMP]/data
+    XDG_STATE_HOME=[TEMP]/state
     ");
 }
 

@@ -55,16 +55,16 @@ subject = "text"
     ! actum: recorded run 26: tests on text:x failed: the command ended with 5; a pass ends with 0
     [5]
     $ actum log --kind ended
-         9  [TIME]  ended      run 8: passed (0)  tests on text:x
-        11  [TIME]  ended      run 10: failed (3)  tests on text:x
-        13  [TIME]  ended      run 12: failed (255)  tests on text:x
-        15  [TIME]  ended      run 14: errored (-9)  tests on text:x
-        17  [TIME]  ended      run 16: errored (-15)  tests on text:x
-        19  [TIME]  ended      run 18: timed_out (0)  tests on text:x
-        21  [TIME]  ended      run 20: passed (0)  tests on text:x
-        23  [TIME]  ended      run 22: failed (4)  tests on text:x
-        25  [TIME]  ended      run 24: passed (0)  tests on text:x
-        27  [TIME]  ended      run 26: failed (5)  tests on text:x
+         9  [TIME]  ended      run 8: passed (exit 0)  tests on text:x
+        11  [TIME]  ended      run 10: failed (exit 3)  tests on text:x
+        13  [TIME]  ended      run 12: failed (exit 255)  tests on text:x
+        15  [TIME]  ended      run 14: errored (signal 9)  tests on text:x
+        17  [TIME]  ended      run 16: errored (signal 15)  tests on text:x
+        19  [TIME]  ended      run 18: timed_out  tests on text:x
+        21  [TIME]  ended      run 20: passed (exit 0)  tests on text:x
+        23  [TIME]  ended      run 22: failed (exit 4)  tests on text:x
+        25  [TIME]  ended      run 24: passed (exit 0)  tests on text:x
+        27  [TIME]  ended      run 26: failed (exit 5)  tests on text:x
     ");
 }
 
@@ -86,7 +86,7 @@ fn a_command_that_cannot_be_started_is_recorded_as_that() {
     $ actum ground tests x
     contradicted (errored): tests on text:x
       The newest run could not be carried out, or a signal ended it.
-      run 8 errored, exit 0, [AGO]
+      run 8 errored, [AGO]
       See `actum log`, and perform the step again.
     [11]
     $ printf '\177ELF' > check; chmod +x check; actum policy accept --yes | tail -1
@@ -97,7 +97,7 @@ fn a_command_that_cannot_be_started_is_recorded_as_that() {
     $ actum ground tests y
     contradicted (errored): tests on text:y
       The newest run could not be carried out, or a signal ended it.
-      run 13 errored, exit 0, [AGO]
+      run 13 errored, [AGO]
       See `actum log`, and perform the step again.
     [11]
     "#);
@@ -171,7 +171,7 @@ fn usage_is_two() {
     ! For more information, try '--help'.
     [2]
     $ actum revoke seven --reason x
-    ! error: invalid value 'seven' for '<RUN>': invalid digit found in string
+    ! error: invalid value 'seven' for '<RUN>': write the number of an event, such as 7
     ! 
     ! For more information, try '--help'.
     [2]

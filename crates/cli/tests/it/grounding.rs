@@ -60,7 +60,7 @@ fn running_then_incomplete() {
       Wait for it to end.
     [10]
     $ actum verify | tail -1
-    note: 1 runs began and have not ended
+    note: 1 run began and has not ended
     ");
     assert_snapshot!(shell.play("actum ground tests x"), @"
     $ actum ground tests x
@@ -214,7 +214,7 @@ fn failed_errored_and_timed_out() {
     $ actum ground tests x
     contradicted (timed_out): tests on text:x
       The newest run took longer than it was given.
-      run 18 timed_out, exit 0, [AGO]
+      run 18 timed_out, [AGO]
       Perform the step again with more time.
     [11]
     "#);
@@ -373,9 +373,9 @@ fn subject_unreadable() {
 
 #[test]
 fn damaged() {
-    let flip = "printf X | dd of=.actum/ledger/0000000000000000.seg bs=1 seek=300 conv=notrunc status=none";
+    let flip = "printf X | dd of=.actum/ledger/0000000000000000.seg bs=1 seek=258 conv=notrunc status=none";
     assert_snapshot!(refused(&passed(), flip), @"
-    $ printf X | dd of=.actum/ledger/0000000000000000.seg bs=1 seek=300 conv=notrunc status=none
+    $ printf X | dd of=.actum/ledger/0000000000000000.seg bs=1 seek=258 conv=notrunc status=none
     $ actum ground tests x
     refused (damaged): tests on x
       event 2: the MAC does not match; the file was changed after it was written (10 events were acknowledged)
@@ -591,8 +591,9 @@ fn no_ledger() {
     assert_snapshot!(refused(&shell, "true"), @"
     $ true
     $ actum ground tests x
-    ! error: there is no ledger in [TEMP]/project or any folder above it
-    !   make one with `actum init`
+    refused (no_ledger): tests on x
+      there is no ledger in [TEMP]/project or any folder above it
+      The owner makes one with `actum init`.
     [12]
     $ actum run --step tests --subject x -- ./check
     ! error: there is no ledger in [TEMP]/project or any folder above it

@@ -10,13 +10,19 @@ use crate::shell::{Shell, TESTS};
 /// A tool that lists what ran, as `cargo` does.
 const CARGO: &str = "echo 'running 2 tests'; echo 'test result: ok. 2 passed; 0 failed'";
 
-#[test]
-fn the_main_job_in_a_repository() {
+/// A Cargo project in a repository, with a `cargo` that passes.
+fn repository() -> Shell {
     let shell = Shell::empty();
     shell.tool("cargo", CARGO);
     shell.write("Cargo.toml", "[package]\nname = 'shop'\n");
     shell.write("lib.rs", "fn total() {}\n");
-    shell.quietly("/usr/bin/env PATH=$PATH:/usr/local/bin git init -q .");
+    shell.quietly("PATH=$PATH:/usr/local/bin git init -q .");
+    shell
+}
+
+#[test]
+fn init_writes_a_policy_for_a_cargo_project_and_shows_it() {
+    let shell = repository();
     let init = shell.said("actum init");
     assert_eq!((init.code, init.err.as_str()), (0, ""), "{init}");
     assert_snapshot!(shell.settled(&init.out), @r#"
@@ -63,6 +69,16 @@ fn the_main_job_in_a_repository() {
     next: actum run --step tests -- cargo test
     then: actum ground tests
     "#);
+    assert_eq!(
+        shell.read("actum.toml").lines().next(),
+        Some("# What counts as a safety step of this project, and what a pass of it is.")
+    );
+}
+
+#[test]
+fn the_main_job_in_a_repository() {
+    let shell = repository();
+    shell.quietly("actum init");
     assert_snapshot!(shell.play("
         cat .actum/.gitignore
         actum ground tests HEAD
@@ -205,6 +221,8 @@ fn a_policy_that_is_there_is_shown_and_not_accepted_unseen() {
     + # environment PATH = [TEMP]/bin:/usr/bin:/bin
     + # environment SHELL = /bin/sh
     + # environment TZ = UTC
+    + # environment XDG_DATA_HOME = [TEMP]/data
+    + # environment XDG_STATE_HOME = [TEMP]/state
 
     note: `./check` was not found; commands that begin with it cannot run
     ! error: Accept this? Nobody is there to ask
@@ -239,7 +257,7 @@ fn init_with_yes_accepts_and_says_what_cannot_run() {
       subject = "text"
 
     note: `./check` was not found; commands that begin with it cannot run
-    next: name a step in actum.toml, then `actum policy accept`
+    next: install what was not found, then `actum policy accept`
     $ actum run --step tests --subject x -- ./check
     ! error: `./check` was not found when the policy was accepted
     !   install it, then `actum policy accept`
@@ -287,8 +305,9 @@ fn a_store_is_found_from_a_subfolder_or_named() {
     grounded (passed): tests on text:x
       run 7 passed, exit 0, [AGO]
     $ cd / && actum ground tests x
-    ! error: there is no ledger in / or any folder above it
-    !   make one with `actum init`
+    refused (no_ledger): tests on x
+      there is no ledger in / or any folder above it
+      The owner makes one with `actum init`.
     [12]
     $ cd / && actum --store $OLDPWD/.actum ground tests x
     grounded (passed): tests on text:x
@@ -300,7 +319,7 @@ fn a_store_is_found_from_a_subfolder_or_named() {
     grounded (passed): tests on text:x
       run 7 passed, exit 0, [AGO]
     $ actum ground tests x --store nowhere/.actum
-    ! error: [TEMP]/project/nowhere: No such file or directory (os error 2)
+    ! error: no store can lie in [TEMP]/project/nowhere: No such file or directory (os error 2)
     [2]
     $ actum ground tests x --store nowhere
     refused (no_ledger): tests on x
@@ -361,28 +380,30 @@ fn the_log_shows_what_was_asked_for() {
          0  [TIME]  genesis    ledger [ID]
          1  [TIME]  policy     policy [SHORT] accepted, owner known by yes-flag
          7  [TIME]  began      run 7: tests on text:a
-         8  [TIME]  ended      run 7: passed (0)  tests on text:a
+         8  [TIME]  ended      run 7: passed (exit 0)  tests on text:a
          9  [TIME]  began      run 9: tests on text:b
-        10  [TIME]  ended      run 9: passed (0)  tests on text:b
+        10  [TIME]  ended      run 9: passed (exit 0)  tests on text:b
         11  [TIME]  revoked    run 7: the data was wrong (owner known by yes-flag)  tests on text:a
         12  [TIME]  policy     policy [SHORT] accepted, owner known by yes-flag
         15  [TIME]  began      run 15: tests on text:a
-        16  [TIME]  ended      run 15: failed (3)  tests on text:a
+        16  [TIME]  ended      run 15: failed (exit 3)  tests on text:a
     $ actum log --all -n 3
         14  [TIME]  named      rule 1 is [DIGEST]
         15  [TIME]  began      run 15: tests on text:a
-        16  [TIME]  ended      run 15: failed (3)  tests on text:a
+        16  [TIME]  ended      run 15: failed (exit 3)  tests on text:a
     $ actum log --kind named | wc -l
     7
     $ actum log --step tests --subject b
+    ! actum: no event is like that
     $ actum log --subject text:b -n 1
-        10  [TIME]  ended      run 9: passed (0)  tests on text:b
+        10  [TIME]  ended      run 9: passed (exit 0)  tests on text:b
     $ actum log --outcome failed
-        16  [TIME]  ended      run 15: failed (3)  tests on text:a
+        16  [TIME]  ended      run 15: failed (exit 3)  tests on text:a
     $ actum log --kind policy --since 1h
          1  [TIME]  policy     policy [SHORT] accepted, owner known by yes-flag
         12  [TIME]  policy     policy [SHORT] accepted, owner known by yes-flag
     $ actum log --step nothing
+    ! actum: no event is like that
     $ actum log --kind nothing
     ! error: there is no kind `nothing`
     !   there are: genesis, named, policy, began, ended, revoked, clock, recovered, resolved, rotated
@@ -414,7 +435,7 @@ fn the_log_follows() {
     assert_snapshot!(next(), @"     1  [TIME]  policy     policy [SHORT] accepted, owner known by yes-flag");
     shell.quietly("actum run -q --step tests --subject x -- ./check");
     assert_snapshot!(next(), @"     7  [TIME]  began      run 7: tests on text:x");
-    assert_snapshot!(next(), @"     8  [TIME]  ended      run 7: passed (0)  tests on text:x");
+    assert_snapshot!(next(), @"     8  [TIME]  ended      run 7: passed (exit 0)  tests on text:x");
     follow.kill().unwrap();
     follow.wait().unwrap();
 }
@@ -549,18 +570,17 @@ fn a_policy_is_checked_shown_and_accepted() {
     "), @r#"
     $ actum policy check
     tests on text
-      ./check  [TEMP]/project/./check ([SHORT])
+      ./check  [TEMP]/project/check ([SHORT])
     this is the policy in force
     $ actum policy check good.toml
     lint on git
       nowhere --all  not found here
-    this is not the policy in force; `actum policy accept` makes it so
+    this is not the policy in force
     $ actum policy check bad.toml
-    ! error: actum.toml:4:12: `commands` of step `lint` is a text; write a list of commands, each a list of words, such as [["cargo", "test"]]
+    ! error: bad.toml:4:12: `commands` of step `lint` is a text; write a list of commands, each a list of words, such as [["cargo", "test"]]
     [2]
     $ actum policy check missing.toml
     ! error: cannot read missing.toml: No such file or directory (os error 2)
-    !   `actum init` writes a first actum.toml
     [2]
     $ actum policy accept
     this is the policy in force already; nothing was changed
@@ -570,7 +590,6 @@ fn a_policy_is_checked_shown_and_accepted() {
     [steps.tests]
     commands = [["./check"]]
     subject = "text"
-
     ! actum: actum.toml was edited since it was accepted; the accepted one is in force (see `actum policy accept`)
     $ actum run --step tests --subject x -- ./check
     ok
@@ -605,8 +624,8 @@ fn a_policy_is_checked_shown_and_accepted() {
       Perform the step again.
     [10]
     $ actum policy show | tail -2
+    subject = "text"
     lifetime = "1h"
-
     $ actum log --kind policy
          1  [TIME]  policy     policy [SHORT] accepted, owner known by yes-flag
          9  [TIME]  policy     policy [SHORT] accepted, owner known by yes-flag
@@ -619,9 +638,9 @@ fn a_policy_is_checked_before_there_is_a_ledger() {
     shell.write("actum.toml", TESTS);
     assert_snapshot!(shell.play("actum policy check"), @"
     $ actum policy check
-    ! error: there is no ledger in [TEMP]/project or any folder above it
-    !   make one with `actum init`
-    [12]
+    tests on text
+      ./check  not found here
+    this is not the policy in force; `actum policy accept` makes it so
     ");
 }
 

@@ -44,16 +44,16 @@ fn truncated() {
     $ actum resolve
     truncated: the ledger was cut: 8 of 9 acknowledged events are there
       8 events verify; 9 events were acknowledged
-      1 acknowledged events would be given up, failures and revocations among them
-      33 bytes would be moved to .actum/lost
+      1 acknowledged event would be given up; failures and revocations may be among them
+      [NUMBER] bytes would be moved to .actum/lost
     ! error: Go on with what is left? Earlier passes will be void. Nobody is there to ask
     !   call it on a terminal, or say --yes: the ledger then records `yes-flag`
     [1]
     $ actum resolve --yes
     truncated: the ledger was cut: 8 of 9 acknowledged events are there
       8 events verify; 9 events were acknowledged
-      1 acknowledged events would be given up, failures and revocations among them
-      33 bytes would be moved to .actum/lost
+      1 acknowledged event would be given up; failures and revocations may be among them
+      [NUMBER] bytes would be moved to .actum/lost
     resolved (owner known by yes-flag)
     next: no policy is in force now; look at actum.toml, then `actum policy accept`
     $ actum ground tests x
@@ -67,14 +67,14 @@ fn truncated() {
     $ actum resolve
     truncated: the ledger was cut: 0 of 9 acknowledged events are there
       0 events verify; 9 events were acknowledged
-      9 acknowledged events would be given up, failures and revocations among them
+      9 acknowledged events would be given up; failures and revocations may be among them
     ! error: Go on with what is left? Earlier passes will be void. Nobody is there to ask
     !   call it on a terminal, or say --yes: the ledger then records `yes-flag`
     [1]
     $ actum resolve --yes
     truncated: the ledger was cut: 0 of 9 acknowledged events are there
       0 events verify; 9 events were acknowledged
-      9 acknowledged events would be given up, failures and revocations among them
+      9 acknowledged events would be given up; failures and revocations may be among them
     resolved (owner known by yes-flag)
     next: no policy is in force now; look at actum.toml, then `actum policy accept`
     $ actum ground tests x
@@ -102,21 +102,21 @@ fn earlier_passes_are_void() {
 #[test]
 fn damaged() {
     let shell = passed();
-    let flip = "printf X | dd of=.actum/ledger/0000000000000000.seg bs=1 seek=300 conv=notrunc status=none";
+    let flip = "printf X | dd of=.actum/ledger/0000000000000000.seg bs=1 seek=258 conv=notrunc status=none";
     assert_snapshot!(resolved(&shell, flip), @"
     $ actum resolve
     damaged: event 2: the MAC does not match; the file was changed after it was written (9 events were acknowledged)
       2 events verify; 9 events were acknowledged
-      7 acknowledged events would be given up, failures and revocations among them
-      718 bytes would be moved to .actum/lost
+      7 acknowledged events would be given up; failures and revocations may be among them
+      [NUMBER] bytes would be moved to .actum/lost
     ! error: Go on with what is left? Earlier passes will be void. Nobody is there to ask
     !   call it on a terminal, or say --yes: the ledger then records `yes-flag`
     [1]
     $ actum resolve --yes
     damaged: event 2: the MAC does not match; the file was changed after it was written (9 events were acknowledged)
       2 events verify; 9 events were acknowledged
-      7 acknowledged events would be given up, failures and revocations among them
-      718 bytes would be moved to .actum/lost
+      7 acknowledged events would be given up; failures and revocations may be among them
+      [NUMBER] bytes would be moved to .actum/lost
     resolved (owner known by yes-flag)
     next: no policy is in force now; look at actum.toml, then `actum policy accept`
     $ actum ground tests x
@@ -135,14 +135,14 @@ fn the_store_is_gone() {
     $ actum resolve
     truncated: the ledger was cut: 0 of 9 acknowledged events are there
       0 events verify; 9 events were acknowledged
-      9 acknowledged events would be given up, failures and revocations among them
+      9 acknowledged events would be given up; failures and revocations may be among them
     ! error: Go on with what is left? Earlier passes will be void. Nobody is there to ask
     !   call it on a terminal, or say --yes: the ledger then records `yes-flag`
     [1]
     $ actum resolve --yes
     truncated: the ledger was cut: 0 of 9 acknowledged events are there
       0 events verify; 9 events were acknowledged
-      9 acknowledged events would be given up, failures and revocations among them
+      9 acknowledged events would be given up; failures and revocations may be among them
     resolved (owner known by yes-flag)
     next: no policy is in force now; look at actum.toml, then `actum policy accept`
     $ actum ground tests x
@@ -192,9 +192,38 @@ fn the_store_was_moved() {
     grounded (passed): tests on text:x
       run 13 passed, exit 0, [AGO]
     $ actum ground tests x
-    ! error: there is no ledger in [TEMP]/project or any folder above it
-    !   make one with `actum init`
+    refused (no_ledger): tests on x
+      there is no ledger in [TEMP]/project or any folder above it
+      The owner makes one with `actum init`.
     [12]
+    ");
+}
+
+#[test]
+fn a_moved_project_does_not_run_the_programs_of_its_old_place() {
+    let shell = passed();
+    shell.quietly("cp -a . ../copy; cd ../copy && actum resolve --yes");
+    assert_snapshot!(shell.play("
+        cd ../copy && actum run --step tests --subject x -- ./check
+        cd ../copy && actum policy accept --yes
+        cd ../copy && actum run --step tests --subject x -- ./check
+    "), @"
+    $ cd ../copy && actum run --step tests --subject x -- ./check
+    ! error: `./check` was accepted as [TEMP]/project/check, and the project lies elsewhere now
+    !   look at it, then `actum policy accept`
+    [125]
+    $ cd ../copy && actum policy accept --yes
+
+      # settled when accepted:
+    - # program ./check = [TEMP]/project/check ([SHORT])
+    + # program ./check = [TEMP]/copy/check ([SHORT])
+      # environment HOME = [TEMP]/home
+      # environment PATH = [TEMP]/bin:/usr/bin:/bin
+
+    accepted (event 10, owner known by yes-flag)
+    $ cd ../copy && actum run --step tests --subject x -- ./check
+    ok
+    ! actum: recorded run 13: tests on text:x passed
     ");
 }
 
@@ -202,7 +231,28 @@ fn the_store_was_moved() {
 fn another_ledger_lies_here() {
     let shell = passed();
     shell.quietly("mkdir ../other; cp actum.toml check ../other; cd ../other && actum init --yes");
-    assert_snapshot!(resolved(&shell, "mv .actum ../mine; cp -a ../other/.actum .actum"), @"");
+    assert_snapshot!(resolved(&shell, "mv .actum ../mine; cp -a ../other/.actum .actum"), @"
+    $ actum resolve
+    swapped: ledger [ID] belongs here, but what lies here is ledger [ID]
+      0 events verify; 9 events were acknowledged
+      9 acknowledged events would be given up; failures and revocations may be among them
+      [NUMBER] bytes would be moved to .actum/lost
+    ! error: Go on with what is left? Earlier passes will be void. Nobody is there to ask
+    !   call it on a terminal, or say --yes: the ledger then records `yes-flag`
+    [1]
+    $ actum resolve --yes
+    swapped: ledger [ID] belongs here, but what lies here is ledger [ID]
+      0 events verify; 9 events were acknowledged
+      9 acknowledged events would be given up; failures and revocations may be among them
+      [NUMBER] bytes would be moved to .actum/lost
+    resolved (owner known by yes-flag)
+    next: no policy is in force now; look at actum.toml, then `actum policy accept`
+    $ actum ground tests x
+    refused (no_policy): tests on x
+      no policy is in force
+      The owner accepts one with `actum policy accept`.
+    [12]
+    ");
 }
 
 #[test]
@@ -212,14 +262,14 @@ fn the_key_is_lost() {
     $ actum resolve
     key_lost: the key of ledger [ID] is gone: nothing in it can be verified
       0 events verify; how many events there were cannot be told
-      943 bytes would be moved to .actum/lost
+      [NUMBER] bytes would be moved to .actum/lost
     ! error: Go on with what is left? Earlier passes will be void. Nobody is there to ask
     !   call it on a terminal, or say --yes: the ledger then records `yes-flag`
     [1]
     $ actum resolve --yes
     key_lost: the key of ledger [ID] is gone: nothing in it can be verified
       0 events verify; how many events there were cannot be told
-      943 bytes would be moved to .actum/lost
+      [NUMBER] bytes would be moved to .actum/lost
     resolved (owner known by yes-flag)
     next: no policy is in force now; look at actum.toml, then `actum policy accept`
     $ actum ground tests x

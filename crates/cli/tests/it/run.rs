@@ -22,7 +22,7 @@ fn with_program(policy: &str, body: &str) -> Shell {
 fn bytes_go_through_untouched() {
     let bytes: Vec<u8> = (0..=255).cycle().take(200_000).collect();
     for policy in [TESTS.to_owned(), format!("{TESTS}passes = {{ output = ['^done$'] }}\n")] {
-        let shell = with_program(&policy, "cat; cat in >&2; printf 'done\\n'");
+        let shell = with_program(&policy, "cat; cat in >&2; printf '\\ndone\\n'");
         fs::write(shell.path("in"), &bytes).unwrap();
         let mut args = ARGS.to_vec();
         args.insert(1, "--quiet");
@@ -35,7 +35,7 @@ fn bytes_go_through_untouched() {
         let output = run.wait_with_output().unwrap();
         typing.join().unwrap();
         assert!(output.status.success());
-        assert_eq!(output.stdout, [bytes.as_slice(), b"done\n"].concat());
+        assert_eq!(output.stdout, [bytes.as_slice(), b"\ndone\n"].concat());
         assert_eq!(output.stderr, bytes);
         // What went by was looked at only where the rule wants it, and counted.
         assert_eq!(shell.asks("tests x"), "grounded passed 0");
@@ -59,7 +59,7 @@ fn the_command_gets_its_own_name_and_the_projects_folder() {
     let shell = with_program(TESTS, "echo $0; pwd");
     assert_snapshot!(shell.play("mkdir a; cd a && actum run --step tests --subject x -- ./check"), @"
     $ mkdir a; cd a && actum run --step tests --subject x -- ./check
-    [TEMP]/project/./check
+    [TEMP]/project/check
     [TEMP]/project
     ! actum: recorded run 8: tests on text:x passed
     ");
@@ -67,8 +67,9 @@ fn the_command_gets_its_own_name_and_the_projects_folder() {
 
 #[test]
 fn signals_reach_the_command_and_its_children() {
-    for (signal, number) in [(Signal::TERM, 15), (Signal::INT, 2), (Signal::HUP, 1)] {
-        let shell = with_program(TESTS, "sleep 60 & echo $! > child; echo begun > begun; wait");
+    for (signal, number) in [(Signal::TERM, 15), (Signal::HUP, 1), (Signal::USR1, 10)] {
+        let shell =
+            with_program(TESTS, "sleep 60 & echo $! > child; echo begun > begun; exec sleep 60");
         let mut run = shell.start_waiting(&ARGS);
         let child: i32 = shell.read("child").trim().parse().unwrap();
         kill_process(Pid::from_child(&run), signal).unwrap();
@@ -101,23 +102,47 @@ fn a_signal_that_the_command_handles_does_not_end_the_run() {
 
 #[test]
 fn a_timeout_ends_a_whole_tree_that_does_not_want_to() {
-    let body = "trap '' TERM; (trap '' TERM; while :; do sleep 1; done) & echo $! > child; wait";
-    let shell = with_program(TESTS, body);
-    let said = shell.said("actum run --step tests --subject x --timeout 100ms -- ./check");
-    gone(shell.read("child").trim().parse().unwrap());
-    assert_snapshot!(shell.settled(&said.to_string()), @"
+    let deaf = "trap '' TERM; while :; do sleep 1; done";
+    let bodies = [
+        // The command and its child are deaf.
+        format!("trap '' TERM; ({deaf}) & echo $! > child; wait"),
+        // The command ends when it is told to; its child does not.
+        format!("({deaf}) & echo $! > child; exec sleep 60"),
+    ];
+    let timed_out = |body: &String| {
+        let shell = with_program(TESTS, body);
+        let said = shell.said("actum run --step tests --subject x --timeout 100ms -- ./check");
+        gone(shell.read("child").trim().parse().unwrap());
+        assert_eq!(shell.asks("tests x"), "contradicted timed_out 11");
+        shell.settled(&said.to_string())
+    };
+    // Both at the same time, since each takes its five seconds of grace.
+    let [both, child] = std::thread::scope(|scope| {
+        let running = bodies.each_ref().map(|body| scope.spawn(move || timed_out(body)));
+        running.map(|run| run.join().unwrap())
+    });
+    assert_eq!(both, child);
+    assert_snapshot!(both, @"
     ! actum: recorded run 8: tests on text:x timed_out: it took longer than it was given
     [124]
     ");
-    assert_eq!(shell.asks("tests x"), "contradicted timed_out 11");
+}
+
+#[test]
+fn what_is_ignored_stays_ignored() {
+    let shell = with_program(TESTS, "kill -HUP $$; kill -HUP $PPID; echo still here");
+    assert_snapshot!(shell.play("trap '' HUP; actum run --step tests --subject x -- ./check"), @"
+    $ trap '' HUP; actum run --step tests --subject x -- ./check
+    still here
+    ! actum: recorded run 8: tests on text:x passed
+    ");
 }
 
 #[test]
 fn a_command_that_ends_well_after_its_time_is_late_all_the_same() {
-    let shell = with_program(TESTS, "trap 'exit 0' TERM; while :; do sleep 0.01; done");
+    let shell = with_program(TESTS, "trap 'exit 0' TERM; sleep 60 & wait");
     assert_snapshot!(shell.play("actum run --step tests --subject x --timeout 100ms -- ./check"), @"
     $ actum run --step tests --subject x --timeout 100ms -- ./check
-    ! Terminated
     ! actum: recorded run 8: tests on text:x timed_out: it took longer than it was given
     [124]
     ");
@@ -169,7 +194,7 @@ fn a_run_that_could_not_be_recorded_is_never_silent() {
       Perform the step again.
     [10]
     $ actum verify | tail -1
-    note: 1 runs began and have not ended
+    note: 1 run began and has not ended
     ");
 }
 
@@ -203,21 +228,18 @@ fn a_command_may_use_actum_itself() {
         actum log --kind ended
     "), @"
     $ actum run --step tests --subject x -- ./check
-    refused (key_unusable): tests on x
-      the key of this ledger cannot be used: [TEMP]/home/.local/share/actum/keys/[ID]: No such file or directory (os error 2)
-      Restore it, or mend its owner and mode (0600): `actum key where`.
-    ! error: the key of this ledger cannot be used: [TEMP]/home/.local/share/actum/keys/[ID]: No such file or directory (os error 2)
-    !   Restore it, or mend its owner and mode (0600): `actum key where`.
-    ! actum: recorded run 9: tests on text:x failed: the command ended with 125; a pass ends with 0
-    [125]
+    ungrounded (running): tests on text:x
+      A run began and is still going on.
+      run 9 began and has not ended
+      Wait for it to end.
+    inner
+    ! actum: recorded run 9: tests on text:x passed
     $ actum ground tests x
-    contradicted (failed): tests on text:x
-      The newest run failed.
-      run 9 failed, exit 125, [AGO]
-      Mend what it found, and perform the step again.
-    [11]
+    grounded (passed): tests on text:x
+      run 9 passed, exit 0, [AGO]
     $ actum log --kind ended
-        10  [TIME]  ended      run 9: failed (125)  tests on text:x
+        12  [TIME]  ended      run 11: passed (exit 0)  tests on text:y
+        13  [TIME]  ended      run 9: passed (exit 0)  tests on text:x
     ");
 }
 

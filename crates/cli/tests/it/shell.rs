@@ -2,7 +2,7 @@
 //! would show it, with standard error marked `! ` and exit codes in brackets, and with what differs from run to run
 //! replaced.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -141,7 +141,7 @@ impl Shell {
     pub(crate) fn play(&self, lines: &str) -> String {
         let mut shown = String::new();
         for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
-            shown.push_str(&format!("$ {line}\n{}", self.said(line)));
+            write!(shown, "$ {line}\n{}", self.said(line)).unwrap();
         }
         self.settled(&shown)
     }
@@ -157,6 +157,7 @@ impl Shell {
             (r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d{3})?Z?", "[TIME]"),
             (r"\d+ s ago", "[AGO]"),
             (r"process \d+", "process [PID]"),
+            (r"\d+ bytes would", "[NUMBER] bytes would"),
             (r"\d+ kB in \d+ ms", "[SIZE AND TIME]"),
             (r"uid-\d+", "uid-[UID]"),
         ] {

@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 
 use crate::shell::{Shell, TESTS};
 
-const RUN: &str = "actum run --step tests --subject x -- ./check";
+const RUN: &str = "exec actum run --step tests --subject x -- ./check";
 
 fn with_program(body: &str) -> Shell {
     let shell = Shell::with(TESTS);
@@ -150,6 +150,7 @@ fn a_policy_that_is_there_is_asked_about() {
     next: look at it, then `actum policy accept`
     [0]
     $ actum log --kind policy
+    ! actum: no event is like that
     "#);
     assert_snapshot!(answer("yes\n"), @r#"
     made [TEMP]/project/.actum
@@ -164,7 +165,7 @@ fn a_policy_that_is_there_is_asked_about() {
 
     Accept this actum.toml? [y/N] yes
     note: `./check` was not found; commands that begin with it cannot run
-    next: name a step in actum.toml, then `actum policy accept`
+    next: install what was not found, then `actum policy accept`
     [0]
     $ actum log --kind policy
          1  [TIME]  policy     policy [SHORT] accepted, owner known by terminal
