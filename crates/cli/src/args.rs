@@ -5,6 +5,7 @@
     reason = "doc comments here are help texts on a terminal, not Markdown"
 )]
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -31,7 +32,7 @@ and with 125 when Actum itself failed."
 pub(crate) struct Cli {
     /// The store to use, instead of the `.actum` found upwards from here
     #[arg(long, global = true, env = "ACTUM_STORE", hide_env_values = true, value_name = "DIR")]
-    pub(crate) store: Option<PathBuf>,
+    pub(crate) store: Option<OsString>,
 
     /// Answer in JSON, with stable keys
     #[arg(long, global = true)]

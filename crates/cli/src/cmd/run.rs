@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use actum_core::policy::{Program, Rule};
-use actum_core::{Digest, NewEnd, NewRun, OpenRun, Outcome as RunOutcome, StepName, SubjectName};
+use actum_core::{
+    Digest, NewEnd, NewRun, OpenRun, Outcome as RunOutcome, StepName, SubjectKind, SubjectName,
+};
 use actum_store::subject::Taken;
 use actum_store::{AcceptedPolicy, LIVE, RunningMark, in_project, program_digest};
 use serde_json::json;
@@ -215,6 +217,9 @@ impl Told {
             let why = why.map(|why| format!(": {why}")).unwrap_or_default();
             let (index, outcome, step, name) = (self.index, self.outcome, &self.step, &self.name);
             note(&format!("recorded run {index}: {step} on {name} {outcome}{why}"));
+            if outcome == RunOutcome::SubjectChanged && name.kind() == SubjectKind::Git {
+                note("what a command makes is no part of the subject once .gitignore names it");
+            }
         }
     }
 

@@ -148,6 +148,33 @@ fn the_main_job_in_a_repository() {
 }
 
 #[test]
+fn what_a_command_makes_belongs_to_the_ignored_files() {
+    let shell = repository();
+    shell.tool("cargo", &format!("mkdir -p target; echo made > target/out; {CARGO}"));
+    shell.quietly("actum init");
+    assert_snapshot!(shell.play("
+        actum run --step tests -- cargo test
+        rm -r target; echo /target > .gitignore
+        actum run --step tests -- cargo test
+        actum ground tests
+    "), @"
+    $ actum run --step tests -- cargo test
+    running 2 tests
+    test result: ok. 2 passed; 0 failed
+    ! actum: recorded run 7: tests on git:HEAD subject_changed_during_run: target/out is new
+    ! actum: what a command makes is no part of the subject once .gitignore names it
+    $ rm -r target; echo /target > .gitignore
+    $ actum run --step tests -- cargo test
+    running 2 tests
+    test result: ok. 2 passed; 0 failed
+    ! actum: recorded run 9: tests on git:HEAD passed
+    $ actum ground tests
+    grounded (passed): tests on git:HEAD
+      run 9 passed, exit 0, [AGO]
+    ");
+}
+
+#[test]
 fn init_in_an_empty_folder_writes_a_policy_without_steps() {
     let shell = Shell::empty();
     let said = shell.said("actum init");
@@ -296,6 +323,8 @@ fn a_store_is_found_from_a_subfolder_or_named() {
         cd .. && actum ground tests x --store project/.actum
         actum ground tests x --store nowhere/.actum
         actum ground tests x --store nowhere
+        actum ground tests x --store .
+        ACTUM_STORE= actum ground tests x
     "), @"
     $ mkdir -p a/b
     $ cd a/b && actum run --step tests --subject x -- ./check
@@ -326,6 +355,13 @@ fn a_store_is_found_from_a_subfolder_or_named() {
       there is no ledger in [TEMP]/project/nowhere
       The owner makes one with `actum init`.
     [12]
+    $ actum ground tests x --store .
+    ! error: [TEMP]/project is a project, not a store
+    !   its store is [TEMP]/project/.actum
+    [2]
+    $ ACTUM_STORE= actum ground tests x
+    grounded (passed): tests on text:x
+      run 7 passed, exit 0, [AGO]
     ");
 }
 

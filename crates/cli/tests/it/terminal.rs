@@ -28,6 +28,24 @@ fn the_terminal_is_the_commands_own() {
 }
 
 #[test]
+fn with_an_output_rule_only_the_output_is_not_the_terminal() {
+    let shell = Shell::with(&format!("{TESTS}passes = {{ output = ['^2 passed$'] }}\n"));
+    shell.script(
+        "check",
+        "test -t 0 && ! test -t 1 && echo 'keys only'; read line; echo \"$line passed\"",
+    );
+    shell.quietly("actum policy accept --yes");
+    let mut terminal = shell.terminal(RUN);
+    terminal.wait_for("keys only");
+    terminal.press("2\n");
+    let screen = terminal.end();
+    assert!(
+        screen.ends_with("2 passed\nactum: recorded run 8: tests on text:x passed\n[0]"),
+        "{screen}"
+    );
+}
+
+#[test]
 fn an_interrupt_reaches_the_command_once() {
     let shell = with_program(
         "trap 'echo told >> told' INT; echo begun; while ! test -e go; do sleep 0.01; done; exit 6",
