@@ -5,12 +5,17 @@
     reason = "doc comments here are help texts on a terminal, not Markdown"
 )]
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
 use crate::time::duration;
+
+fn index(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_not_a_number| "write the number of an event, such as 7".to_owned())
+}
 
 /// Agents act on what happened, not on what they remember.
 ///
@@ -21,13 +26,13 @@ use crate::time::duration;
 #[command(arg_required_else_help = true)]
 #[command(
     after_help = "Start with `actum init`, then `actum run --step tests -- YOUR TEST COMMAND`, then `actum ground tests`.
-Exit codes: 0 yes, 10 ungrounded, 11 contradicted, 12 refused, 2 usage, 1 anything else; `run` ends as its command does,
+Exit codes: 0 yes, 10 ungrounded, 11 contradicted, 12 refused, 2 usage, 1 anything else. `run` ends as its command does, \
 and with 125 when Actum itself failed."
 )]
 pub(crate) struct Cli {
     /// The store to use, instead of the `.actum` found upwards from here
-    #[arg(long, global = true, env = "ACTUM_STORE", value_name = "DIR")]
-    pub(crate) store: Option<PathBuf>,
+    #[arg(long, global = true, env = "ACTUM_STORE", hide_env_values = true, value_name = "DIR")]
+    pub(crate) store: Option<OsString>,
 
     /// Answer in JSON, with stable keys
     #[arg(long, global = true)]
@@ -165,6 +170,7 @@ pub(crate) struct Log {
 #[derive(Debug, Args)]
 pub(crate) struct Revoke {
     /// The run, by the index of its beginning (see `actum log`)
+    #[arg(value_parser = index)]
     pub(crate) run: u64,
 
     /// Why

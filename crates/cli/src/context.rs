@@ -27,7 +27,7 @@ impl Context {
     /// The store that was named, or the one found upwards from here.
     pub(crate) fn find(named: Option<&Path>, say: Say) -> Outcome<Self> {
         let store = match named {
-            Some(named) => Store::new(places(&absolute(named)?)?),
+            Some(named) => Store::new(places(&store_at(named)?)?),
             None => find_upwards()?,
         };
         Ok(Self { store, say })
@@ -138,6 +138,17 @@ fn find_upwards() -> Outcome<Store> {
     Err(Failure { message: format!("{missing} or any folder above it"), ..Failure::from(missing) })
 }
 
+/// The path of a store that was named; a project is none, though it may have one.
+fn store_at(named: &Path) -> Outcome<PathBuf> {
+    let path = absolute(named)?;
+    let inside = path.join(STORE_NAME);
+    if inside.is_dir() {
+        return Err(Failure::usage(format!("{} is a project, not a store", path.display()))
+            .hint(format!("its store is {}", inside.display())));
+    }
+    Ok(path)
+}
+
 fn current_folder() -> Outcome<PathBuf> {
     env::current_dir()
         .map_err(|error| Failure::new(FAILED, format!("cannot tell where this is: {error}")))
@@ -152,9 +163,9 @@ fn absolute(path: &Path) -> Outcome<PathBuf> {
     let (Some(folder), Some(name)) = (full.parent(), full.file_name()) else {
         return Err(Failure::usage(format!("{} is not the path of a store", path.display())));
     };
-    let folder = folder
-        .canonicalize()
-        .map_err(|error| Failure::usage(format!("{}: {error}", folder.display())))?;
+    let folder = folder.canonicalize().map_err(|error| {
+        Failure::usage(format!("no store can lie in {}: {error}", folder.display()))
+    })?;
     Ok(folder.join(name))
 }
 

@@ -2,6 +2,7 @@
 //! a rule asks for certain lines.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::io::{self, IsTerminal as _, Read, Write};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use actum_core::policy::{Shortfall, Stream, Watch};
 use actum_core::{Digest, PlainHasher};
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::Signals;
 
@@ -61,7 +62,11 @@ const CHUNK: usize = 16 * 1024;
 /// # Errors
 /// If signals cannot be watched, before anything is started.
 pub(crate) fn run(job: Job<'_>) -> io::Result<Finished> {
-    let mut signals = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2])?;
+    let ignored = ignored_signals();
+    let passed_on = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
+    // What we were told to ignore, as `nohup` does, the command is to ignore as well.
+    let heard = passed_on.into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    let mut signals = Signals::new(heard)?;
     // With a terminal the command stays in our process group, so that keys reach it as if we were not there.
     let own_group = !io::stdin().is_terminal();
     let mut command = Command::new(job.program);
@@ -95,8 +100,16 @@ pub(crate) fn run(job: Job<'_>) -> io::Result<Finished> {
         }
         end.tick(&child);
     };
+    end.end_the_rest(&child);
     tap.drain();
     Ok(tap.finish(status, end.is_over()))
+}
+
+/// The signals this process ignores, as bits from signal 1 on. Elsewhere than on Linux that is not known.
+fn ignored_signals() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
 }
 
 fn pass_on(child: &Child, signal: i32, own_group: bool) {
@@ -114,6 +127,11 @@ fn send(child: &Child, signal: Signal, own_group: bool) {
     // It may have ended this moment.
     let _ended =
         if own_group { kill_process_group(pid, signal) } else { kill_process(pid, signal) };
+}
+
+fn group_lives(child: &Child) -> bool {
+    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    group.is_some_and(|group| test_kill_process_group(group).is_ok())
 }
 
 /// When a command's time is over: first it is told, then it is made to.
@@ -137,6 +155,15 @@ impl Countdown {
             send(child, Signal::TERM, self.own_group);
             self.kill_at = now.checked_add(GRACE);
         }
+    }
+
+    /// The command ended when it was told to; what it started may not have.
+    fn end_the_rest(&self, child: &Child) {
+        let (Some(until), true) = (self.kill_at, self.own_group) else { return };
+        while Instant::now() < until && group_lives(child) {
+            thread::sleep(TICK);
+        }
+        send(child, Signal::KILL, true);
     }
 
     const fn is_over(&self) -> bool {

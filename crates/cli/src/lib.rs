@@ -11,11 +11,12 @@ mod say;
 mod subject;
 mod time;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
 
-use crate::args::{Cli, Command};
+use crate::args::{Cli, Command, Policy};
 use crate::context::Context;
 use crate::say::{Outcome, Say};
 
@@ -35,19 +36,25 @@ pub fn main() -> ExitCode {
 }
 
 fn dispatch(cli: &Cli, say: Say) -> Outcome<u8> {
-    let find = || Context::find(cli.store.as_deref(), say);
+    // An empty variable names nothing.
+    let named = cli.store.as_deref().filter(|path| !path.is_empty()).map(Path::new);
+    let find = || Context::find(named, say);
     match &cli.command {
-        Command::Init(args) => cmd::init::init(&Context::here(cli.store.as_deref(), say)?, args),
+        Command::Init(args) => cmd::init::init(&Context::here(named, say)?, args),
         Command::Run(args) => find()
             .map_err(|failure| failure.exiting(say::RUN_FAILED))
             .and_then(|context| cmd::run::run(&context, args)),
-        Command::Ground(args) => cmd::ground::ask(&find()?, args),
-        Command::Skip(args) => cmd::ground::decide(&find()?, args),
+        Command::Ground(args) => cmd::ground::ask(find(), args, say),
+        Command::Skip(args) => cmd::ground::decide(find(), args, say),
         Command::Log(args) => cmd::log::run(&find()?, args),
         Command::Verify => cmd::verify::run(&find()?),
         Command::Revoke(args) => cmd::revoke::run(&find()?, args),
         Command::Resolve(args) => cmd::resolve::run(&find()?, args),
-        Command::Policy(args) => cmd::policy::run(&find()?, args),
+        Command::Policy(args) => match (find(), args) {
+            // A policy can be checked before there is a ledger.
+            (Err(_), Policy::Check { .. }) => cmd::policy::run(&Context::here(named, say)?, args),
+            (context, _) => cmd::policy::run(&context?, args),
+        },
         Command::Key(args) => cmd::key::run(&find()?, args),
         Command::Demo => cmd::demo::run(say),
         Command::Completions { shell } => {

@@ -3,8 +3,9 @@
 
 use std::error::Error;
 use std::io::{self, Write as _};
+use std::path::Path;
 
-use actum_core::{Answer, Reason, Refusal};
+use actum_core::{Answer, CommitError, Outcome as RunOutcome, Reason, Refusal};
 use actum_store::{PolicyMissing, StoreError};
 use anstyle::{AnsiColor, Style};
 use serde_json::{Value, json};
@@ -40,8 +41,13 @@ impl Say {
 
 /// Writes to standard output. A reader that went away is no error of ours.
 pub(crate) fn out(text: &str) {
+    ignore_closed(print(text));
+}
+
+/// Writes to standard output, for one who stops when nobody reads it any more.
+pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
-    ignore_closed(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+    out.write_all(text.as_bytes()).and_then(|()| out.flush())
 }
 
 /// A line beside the output, for a person.
@@ -70,6 +76,29 @@ pub(crate) fn paint(answer: Answer, text: &str) -> String {
 pub(crate) fn dim(text: &str) -> String {
     let style = Style::new().dimmed();
     format!("{style}{text}{style:#}")
+}
+
+/// A number of things: `1 event`, `2 events`.
+pub(crate) fn count(number: u64, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+}
+
+/// The exit code of a run, or minus the signal that ended it; nothing where there was neither.
+pub(crate) fn known_code(outcome: RunOutcome, code: i32) -> Option<i32> {
+    match outcome {
+        RunOutcome::Passed | RunOutcome::Failed | RunOutcome::SubjectChanged => Some(code),
+        RunOutcome::Errored => Some(code).filter(|&code| code < 0),
+        RunOutcome::Denied | RunOutcome::TimedOut => None,
+    }
+}
+
+/// A text file that a person wrote.
+pub(crate) fn read_text(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| {
+        let not_text = error.kind() == io::ErrorKind::InvalidData;
+        let what = if not_text { "it is not UTF-8 text".to_owned() } else { error.to_string() };
+        format!("cannot read {}: {what}", path.display())
+    })
 }
 
 /// Why a command did not do what it was asked.
@@ -150,7 +179,11 @@ impl From<StoreError> for Failure {
                 "restore the folder, or see what is lost and go on with `actum resolve`".to_owned(),
             ),
             StoreError::Locked { .. } => Some("wait for it, or end it, and try again".to_owned()),
-            StoreError::Disk { .. } | StoreError::Content { .. } | StoreError::Commit(_) => None,
+            StoreError::Disk { .. } | StoreError::Commit(CommitError::Journal(_)) => Some(
+                "what was acknowledged is safe; see to the disk or to the file's owner and mode, and try again"
+                    .to_owned(),
+            ),
+            StoreError::Content { .. } | StoreError::Commit(_) => None,
         };
         let exit = match &error {
             StoreError::Refused(_) | StoreError::Missing { .. } => Answer::Refused.exit_code(),
@@ -162,6 +195,12 @@ impl From<StoreError> for Failure {
             | StoreError::Commit(_) => FAILED,
         };
         Self { exit, reason: Some(reason), message: chain(&error), hint }
+    }
+}
+
+impl From<CommitError> for Failure {
+    fn from(error: CommitError) -> Self {
+        StoreError::from(error).into()
     }
 }
 

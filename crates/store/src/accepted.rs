@@ -30,6 +30,10 @@ pub const PINNED: &[&str] = &[
     "LANG",
     "LC_ALL",
     "LC_CTYPE",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_STATE_HOME",
+    "XDG_CACHE_HOME",
     "CARGO_HOME",
     "RUSTUP_HOME",
 ];
@@ -224,7 +228,7 @@ fn path(places: &Places, digest: &Digest) -> PathBuf {
 /// is absolute, any other is searched for.
 fn resolve(name: &str, path: &str, project: &Path) -> Option<Program> {
     let candidates: Vec<PathBuf> = if name.contains('/') {
-        vec![project.join(name)]
+        vec![in_project(project, name)]
     } else {
         std::env::split_paths(OsStr::new(path))
             .filter(|folder| folder.is_absolute())
@@ -236,6 +240,11 @@ fn resolve(name: &str, path: &str, project: &Path) -> Option<Program> {
         let path = candidate.to_str()?.to_owned();
         Some(Program { name: name.to_owned(), path, digest })
     })
+}
+
+/// Where a program lies whose name has a slash.
+pub fn in_project(project: &Path, name: &str) -> PathBuf {
+    project.join(name.strip_prefix("./").unwrap_or(name))
 }
 
 /// SHA-256 of a program file, links followed.

@@ -18,7 +18,9 @@ mod scan;
 mod store;
 pub mod subject;
 
-pub use accepted::{AcceptedPolicy, DOCUMENT_MAX, LIVE, PINNED, PolicyMissing, program_digest};
+pub use accepted::{
+    AcceptedPolicy, DOCUMENT_MAX, LIVE, PINNED, PolicyMissing, in_project, program_digest,
+};
 pub use clock::read_clocks;
 pub use disk::{Disk, DiskFile, RealDisk, Stat, open_plain};
 pub use error::StoreError;

@@ -8,8 +8,9 @@ use actum_store::{AcceptedPolicy, Snapshot, is_running, read_clocks};
 use serde_json::{Value, json};
 
 use crate::args;
+use crate::cmd::log::code_in_words;
 use crate::context::{Context, namespace};
-use crate::say::{Failure, Outcome, paint};
+use crate::say::{Failure, Outcome, Say, known_code, paint};
 use crate::subject;
 use crate::time::{ago, utc};
 
@@ -24,29 +25,34 @@ struct Told {
     now_ms: u64,
 }
 
-pub(crate) fn ask(context: &Context, args: &args::Ground) -> Outcome<u8> {
+pub(crate) fn ask(context: Outcome<Context>, args: &args::Ground, say: Say) -> Outcome<u8> {
     let told = told(context, args)?;
-    context.say.line(&told.sentence());
-    context.say.json(&told.to_json());
+    say.line(&told.sentence());
+    say.json(&told.to_json());
     Ok(told.grounding.answer().exit_code())
 }
 
 /// Algorithm 1: allow the skip if and only if a real run backs it.
-pub(crate) fn decide(context: &Context, args: &args::Ground) -> Outcome<u8> {
+pub(crate) fn decide(context: Outcome<Context>, args: &args::Ground, say: Say) -> Outcome<u8> {
     let told = told(context, args)?;
     let allowed = told.grounding.answer() == Answer::Grounded;
     let mut value = told.to_json();
     if let Value::Object(keys) = &mut value {
         keys.insert("skip".to_owned(), allowed.into());
     }
-    context.say.json(&value);
+    say.json(&value);
     let decision = if allowed { "skip it" } else { "perform it" };
-    context.say.line(&format!("{}\n{}", paint(told.grounding.answer(), decision), told.sentence()));
+    say.line(&format!("{}\n{}", paint(told.grounding.answer(), decision), told.sentence()));
     Ok(told.grounding.answer().exit_code())
 }
 
-fn told(context: &Context, args: &args::Ground) -> Outcome<Told> {
+fn told(context: Outcome<Context>, args: &args::Ground) -> Outcome<Told> {
     let refused = |failure: Failure| refuse(args, failure);
+    // That there is no ledger is an answer as well.
+    let context = &match context {
+        Ok(context) => context,
+        Err(failure) => return refused(failure),
+    };
     let snapshot = match context.read() {
         Ok(snapshot) => snapshot,
         Err(failure) => return refused(failure),
@@ -173,11 +179,8 @@ impl Told {
         let (Some(outcome), Some(at_ms)) = (outcome, at_ms) else {
             return format!("run {run} began and has not ended");
         };
-        let code = match code {
-            Some(code) if code < 0 => format!(", signal {}", -i64::from(code)),
-            Some(code) => format!(", exit {code}"),
-            None => String::new(),
-        };
+        let code = code_in_words(code.and_then(|code| known_code(outcome, code)));
+        let code = code.map_or_else(String::new, |code| format!(", {code}"));
         format!("run {run} {outcome}{code}, {}", ago(at_ms, self.now_ms))
     }
 
@@ -195,7 +198,7 @@ impl Told {
                 "run": evidence.run,
                 "ended": evidence.ended,
                 "outcome": evidence.outcome.map(actum_core::Outcome::word),
-                "code": evidence.code,
+                "code": evidence.outcome.zip(evidence.code).and_then(|(outcome, code)| known_code(outcome, code)),
                 "at": evidence.at_ms.map(utc),
                 "content": evidence.content.to_string(),
                 "revoked": evidence.revoked,

@@ -1,7 +1,6 @@
 //! `actum init`: a ledger here, and a policy for this project.
 
 use std::fs;
-use std::io;
 
 use actum_core::Owner;
 use actum_core::policy::Element;
@@ -12,7 +11,7 @@ use crate::args;
 use crate::cmd::policy::{accept, prepare};
 use crate::context::{Context, POLICY_NAME, at_a_terminal, confirm, writer};
 use crate::detect::policy_text;
-use crate::say::{FAILED, Failure, Outcome, dim};
+use crate::say::{FAILED, Failure, Outcome, dim, read_text};
 
 pub(crate) fn init(context: &Context, args: &args::Init) -> Outcome<u8> {
     let (text, written) = policy_file(context)?;
@@ -52,18 +51,15 @@ pub(crate) fn init(context: &Context, args: &args::Init) -> Outcome<u8> {
 /// The text of `actum.toml`, and whether it is ours to write.
 fn policy_file(context: &Context) -> Outcome<(String, bool)> {
     let path = context.policy_path();
-    match fs::read_to_string(&path) {
-        Ok(text) => Ok((text, false)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let project = context.project().to_owned();
-            let read = move |name: &str| {
-                let bytes = fs::read(project.join(name)).ok()?;
-                Some(String::from_utf8_lossy(&bytes).into_owned())
-            };
-            Ok((policy_text(&read), true))
-        }
-        Err(error) => Err(Failure::new(FAILED, format!("cannot read {}: {error}", path.display()))),
+    if path.symlink_metadata().is_ok() {
+        return Ok((read_text(&path).map_err(Failure::usage)?, false));
     }
+    let project = context.project().to_owned();
+    let read = move |name: &str| {
+        let bytes = fs::read(project.join(name)).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    Ok((policy_text(&read), true))
 }
 
 fn show(text: &str, written: bool) -> String {
@@ -106,6 +102,9 @@ fn say_next(context: &Context, policy: &AcceptedPolicy, accepted: bool) {
         Some((step, command)) => {
             say.line(&format!("next: actum run --step {step} -- {command}"));
             say.line(&format!("then: actum ground {step}"));
+        }
+        None if policy.policy().steps().next().is_some() => {
+            say.line("next: install what was not found, then `actum policy accept`");
         }
         None => {
             say.line(&format!("next: name a step in {POLICY_NAME}, then `actum policy accept`"));

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::args;
 use crate::context::Context;
-use crate::say::{Failure, Outcome, dim};
+use crate::say::{self, Failure, Outcome, dim, known_code, note};
 use crate::time::{local, utc};
 
 const POLL: Duration = Duration::from_millis(200);
@@ -22,6 +22,7 @@ pub(crate) fn run(context: &Context, args: &args::Log) -> Outcome<u8> {
     let mut kept = VecDeque::new();
     let last = args.last.unwrap_or(usize::MAX);
     let mut from = 0;
+    let mut shown = 0;
     loop {
         snapshot.events(from, |header, event| {
             let entry = reader.entry(header, event, snapshot.views());
@@ -33,10 +34,17 @@ pub(crate) fn run(context: &Context, args: &args::Log) -> Outcome<u8> {
             }
         })?;
         for entry in kept.drain(..) {
-            context.say.line(&entry.line());
-            context.say.json(&entry.value);
+            shown += 1;
+            let line = if context.say.json { entry.value.to_string() } else { entry.line() };
+            if say::print(&format!("{line}\n")).is_err() {
+                // Nobody reads it any more.
+                return Ok(0);
+            }
         }
         if !args.follow {
+            if shown == 0 && last > 0 && !context.say.json {
+                note("no event is like that");
+            }
             return Ok(0);
         }
         from = snapshot.views().position().count;
@@ -172,8 +180,11 @@ impl Reader {
             }
             Event::Ended(ended) => {
                 let (step, subject) = self.about(ended.run);
-                let (run, outcome, code) = (ended.run, ended.outcome, ended.code);
-                let words = format!("run {run}: {outcome} ({code})  {step} on {subject}");
+                let (run, outcome) = (ended.run, ended.outcome);
+                let code = known_code(outcome, ended.code);
+                let shown =
+                    code_in_words(code).map_or_else(String::new, |code| format!(" ({code})"));
+                let words = format!("run {run}: {outcome}{shown}  {step} on {subject}");
                 (
                     words,
                     json!({
@@ -228,6 +239,14 @@ impl Reader {
     fn about(&self, run: u64) -> (String, String) {
         self.runs.get(&run).cloned().unwrap_or_default()
     }
+}
+
+/// As a person says it: `exit 3`, `signal 9`.
+pub(crate) fn code_in_words(code: Option<i32>) -> Option<String> {
+    code.map(|code| match code {
+        ..0 => format!("signal {}", -i64::from(code)),
+        0.. => format!("exit {code}"),
+    })
 }
 
 fn printable(space: Space, name: &[u8]) -> String {

@@ -1,9 +1,8 @@
 //! `actum policy`: check a file, show what is in force, accept a change.
 
-use std::fs;
 use std::path::Path;
 
-use actum_core::policy::Element;
+use actum_core::policy::{Element, PolicyError};
 use actum_core::{Owner, Request};
 use actum_store::{AcceptedPolicy, RealDisk};
 use anstyle::{AnsiColor, Style};
@@ -11,8 +10,8 @@ use serde_json::json;
 use similar::{ChangeTag, TextDiff};
 
 use crate::args;
-use crate::context::{Context, POLICY_NAME, confirm, writer};
-use crate::say::{FAILED, Failure, Outcome, USAGE, chain, dim};
+use crate::context::{Context, confirm, writer};
+use crate::say::{Failure, Outcome, USAGE, dim, read_text};
 
 pub(crate) fn run(context: &Context, args: &args::Policy) -> Outcome<u8> {
     match args {
@@ -24,9 +23,12 @@ pub(crate) fn run(context: &Context, args: &args::Policy) -> Outcome<u8> {
 
 /// A policy with its programs resolved as they are here and now.
 pub(crate) fn prepare(context: &Context, text: &str) -> Outcome<AcceptedPolicy> {
+    settle(context, text).map_err(|error| Failure::new(USAGE, error.to_string()))
+}
+
+fn settle(context: &Context, text: &str) -> Result<AcceptedPolicy, PolicyError> {
     let variable = |name: &str| std::env::var(name).ok();
     AcceptedPolicy::prepare(text, context.project(), &variable)
-        .map_err(|error| Failure::new(USAGE, error.to_string()))
 }
 
 /// Keeps the document, then has the ledger say that it is in force.
@@ -35,12 +37,20 @@ pub(crate) fn accept(context: &Context, policy: &AcceptedPolicy, owner: Owner) -
     let writer = writer("policy accept");
     let mut ledger = context.store.write(&writer)?;
     let request = Request::Accept { policy: policy.digest(), owner };
-    ledger.record(request, &writer.reading).map_err(|error| Failure::new(FAILED, chain(&error)))
+    Ok(ledger.record(request, &writer.reading)?)
 }
 
 fn check(context: &Context, file: Option<&Path>) -> Outcome<u8> {
-    let path = file.map_or_else(|| context.policy_path(), Path::to_owned);
-    let policy = prepare(context, &read(&path)?)?;
+    let policy = match file {
+        None => prepare(context, &read(context)?)?,
+        Some(path) => {
+            let text = read_text(path).map_err(Failure::usage)?;
+            settle(context, &text).map_err(|error| {
+                let (line, column) = (error.line(), error.column());
+                Failure::usage(format!("{}:{line}:{column}: {}", path.display(), error.problem()))
+            })?
+        }
+    };
     let in_force = context.store.read().ok().and_then(|snapshot| snapshot.policy().ok());
     let same = in_force.as_ref().is_some_and(|in_force| in_force.digest() == policy.digest());
     let say = context.say;
@@ -50,10 +60,10 @@ fn check(context: &Context, file: Option<&Path>) -> Outcome<u8> {
             say.line(&format!("  {}", command_line(&policy, command)));
         }
     }
-    say.line(if same {
-        "this is the policy in force"
-    } else {
-        "this is not the policy in force; `actum policy accept` makes it so"
+    say.line(match (same, file) {
+        (true, _) => "this is the policy in force",
+        (false, None) => "this is not the policy in force; `actum policy accept` makes it so",
+        (false, Some(_)) => "this is not the policy in force",
     });
     say.json(&json!({
         "namespace": policy.policy().namespace().as_str(),
@@ -79,7 +89,7 @@ fn show(context: &Context) -> Outcome<u8> {
     let snapshot = context.read()?;
     let policy = context.policy(&snapshot)?;
     let accepted = snapshot.views().policy().copied();
-    context.say.line(policy.text());
+    context.say.line(policy.text().trim_end());
     context.say.json(&json!({
         "text": policy.text(),
         "digest": policy.digest().to_string(),
@@ -90,14 +100,18 @@ fn show(context: &Context) -> Outcome<u8> {
 }
 
 fn accept_file(context: &Context, yes: bool) -> Outcome<u8> {
-    let text = read(&context.policy_path())?;
-    let policy = prepare(context, &text)?;
+    let policy = prepare(context, &read(context)?)?;
     let snapshot = context.read()?;
     let before = snapshot.policy().ok();
     let say = context.say;
     if before.as_ref().is_some_and(|before| before.digest() == policy.digest()) {
         say.line("this is the policy in force already; nothing was changed");
-        say.json(&json!({ "accepted": null, "digest": policy.digest().to_string() }));
+        say.json(&json!({
+            "accepted": null,
+            "event": null,
+            "digest": policy.digest().to_string(),
+            "programs_missing": policy.missing(),
+        }));
         return Ok(0);
     }
     say.line(&difference(before.as_ref(), &policy));
@@ -116,10 +130,20 @@ fn accept_file(context: &Context, yes: bool) -> Outcome<u8> {
     Ok(0)
 }
 
-fn read(path: &Path) -> Outcome<String> {
-    fs::read_to_string(path)
-        .map_err(|error| Failure::new(USAGE, format!("cannot read {}: {error}", path.display())))
-        .map_err(|failure| failure.hint(format!("`actum init` writes a first {POLICY_NAME}")))
+/// The text of the project's own file.
+fn read(context: &Context) -> Outcome<String> {
+    let path = context.policy_path();
+    if path.exists() {
+        return read_text(&path).map_err(Failure::usage);
+    }
+    let message = format!("there is no {}", path.display());
+    let first = context.read().is_err();
+    let hint = if first {
+        "`actum init` writes a first one"
+    } else {
+        "`actum policy show` prints the one in force"
+    };
+    Err(Failure::usage(message).hint(hint))
 }
 
 /// What acceptance would change: the text, and what a text does not show - the programs and the environment.

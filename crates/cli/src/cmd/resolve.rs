@@ -5,12 +5,20 @@ use serde_json::json;
 
 use crate::args;
 use crate::context::{Context, confirm, writer};
-use crate::say::Outcome;
+use crate::say::{Outcome, count};
 
 pub(crate) fn run(context: &Context, args: &args::Confirm) -> Outcome<u8> {
     let Some(loss) = context.store.examine()? else {
         context.say.line("the ledger is sound; there is nothing to resolve");
-        context.say.json(&json!({ "resolved": false, "cause": null }));
+        context.say.json(&json!({
+            "resolved": false,
+            "cause": null,
+            "message": null,
+            "found": null,
+            "acknowledged": null,
+            "moved_aside_bytes": null,
+            "owner": null,
+        }));
         return Ok(0);
     };
     for line in describe(&loss) {
@@ -38,22 +46,28 @@ pub(crate) fn run(context: &Context, args: &args::Confirm) -> Outcome<u8> {
 
 fn describe(loss: &LossReport) -> Vec<String> {
     let acknowledged = match loss.acknowledged {
-        Some(count) => format!("{count} events were acknowledged"),
+        Some(1) => "1 event was acknowledged".to_owned(),
+        Some(number) => format!("{number} events were acknowledged"),
         None => "how many events there were cannot be told".to_owned(),
     };
     let mut lines = vec![
         format!("{}: {}", loss.cause, loss.what),
-        format!("  {} events verify; {acknowledged}", loss.found),
+        format!(
+            "  {} {}; {acknowledged}",
+            count(loss.found, "event"),
+            if loss.found == 1 { "verifies" } else { "verify" }
+        ),
     ];
     if let Some(gone) = loss.acknowledged.and_then(|count| count.checked_sub(loss.found))
         && gone > 0
     {
         lines.push(format!(
-            "  {gone} acknowledged events would be given up, failures and revocations among them"
+            "  {} would be given up; failures and revocations may be among them",
+            count(gone, "acknowledged event")
         ));
     }
     if loss.unverified > 0 {
-        lines.push(format!("  {} bytes would be moved to .actum/lost", loss.unverified));
+        lines.push(format!("  {} would be moved to .actum/lost", count(loss.unverified, "byte")));
     }
     lines
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::args;
 use crate::context::{Context, confirm, writer};
-use crate::say::{FAILED, Failure, Outcome, chain};
+use crate::say::{Failure, Outcome};
 
 pub(crate) fn run(context: &Context, args: &args::Revoke) -> Outcome<u8> {
     let run = args.run;
@@ -17,9 +17,7 @@ pub(crate) fn run(context: &Context, args: &args::Revoke) -> Outcome<u8> {
     let writer = writer("revoke");
     let mut ledger = context.store.write(&writer)?;
     let request = Request::Revoke { run, reason: args.reason.clone(), owner };
-    let event = ledger
-        .record(request, &writer.reading)
-        .map_err(|error| Failure::new(FAILED, chain(&error)))?;
+    let event = ledger.record(request, &writer.reading)?;
     context.say.line(&format!("run {run} is revoked (event {event}, owner known by {owner})"));
     context.say.json(&json!({ "revoked": run, "event": event, "owner": owner.word() }));
     Ok(0)

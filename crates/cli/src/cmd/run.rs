@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use actum_core::policy::{Program, Rule};
-use actum_core::{Digest, NewEnd, NewRun, OpenRun, Outcome as RunOutcome, StepName, SubjectName};
+use actum_core::{
+    Digest, NewEnd, NewRun, OpenRun, Outcome as RunOutcome, StepName, SubjectKind, SubjectName,
+};
 use actum_store::subject::Taken;
-use actum_store::{AcceptedPolicy, LIVE, RunningMark, program_digest};
+use actum_store::{AcceptedPolicy, LIVE, RunningMark, in_project, program_digest};
 use serde_json::json;
 
 use crate::args;
@@ -29,7 +31,7 @@ fn carry_out(context: &Context, args: &args::Run) -> Outcome<u8> {
     let policy = context.policy(&context.read()?)?;
     let (step, rule) = subject::step(policy.policy(), &args.step)?;
     check_listed(&step, rule, &args.command)?;
-    let program = check_program(&policy, &args.command)?;
+    let program = check_program(context, &policy, &args.command)?;
     let name = subject::name(rule, args.subject.as_deref())?;
     let before = subject::now(context, &name).map_err(|what| Failure::new(RUN_FAILED, what))?;
     let environment = environment(&policy, rule);
@@ -76,7 +78,12 @@ fn check_listed(step: &StepName, rule: &Rule, argv: &[String]) -> Outcome<()> {
     if rule.admits(argv) {
         return Ok(());
     }
-    let word = |word: &str| if word.contains(' ') { format!("'{word}'") } else { word.to_owned() };
+    // As a shell would want it, and without a line break in the middle of a message.
+    let plain = |c: char| c.is_alphanumeric() || "_-./:@=+,%*".contains(c);
+    let word = |word: &str| {
+        let bare = !word.is_empty() && word.chars().all(plain);
+        if bare { word.to_owned() } else { format!("'{}'", word.escape_debug()) }
+    };
     let line = |command: &[actum_core::policy::Element]| {
         command.iter().map(|element| word(element.as_str())).collect::<Vec<_>>().join(" ")
     };
@@ -96,7 +103,11 @@ fn check_listed(step: &StepName, rule: &Rule, argv: &[String]) -> Outcome<()> {
 }
 
 /// The program that was accepted, and is still that one.
-fn check_program<'a>(policy: &'a AcceptedPolicy, argv: &[String]) -> Outcome<&'a Program> {
+fn check_program<'a>(
+    context: &Context,
+    policy: &'a AcceptedPolicy,
+    argv: &[String],
+) -> Outcome<&'a Program> {
     let name = argv.first().map_or("", String::as_str);
     let accept = "look at it, then `actum policy accept`";
     let Some(program) = policy.program(name) else {
@@ -106,6 +117,11 @@ fn check_program<'a>(policy: &'a AcceptedPolicy, argv: &[String]) -> Outcome<&'a
         );
     };
     let shown = &program.path;
+    if name.contains('/') && Path::new(shown) != in_project(context.project(), name) {
+        let message =
+            format!("`{name}` was accepted as {shown}, and the project lies elsewhere now");
+        return Err(Failure::new(RUN_FAILED, message).hint(accept));
+    }
     match program_digest(Path::new(shown)) {
         Ok(digest) if digest == program.digest => Ok(program),
         Ok(_) => {
@@ -140,9 +156,7 @@ fn arguments_digest(argv: &[String], environment: &BTreeMap<String, String>) -> 
 fn begin_run(context: &Context, run: NewRun) -> Outcome<OpenRun> {
     let by = writer("run");
     let mut ledger = context.store.write(&by)?;
-    ledger
-        .begin(run, &by.reading)
-        .map_err(|error| Failure::new(RUN_FAILED, crate::say::chain(&error)))
+    Ok(ledger.begin(run, &by.reading)?)
     // The lock goes here: the command may take hours.
 }
 
@@ -203,6 +217,9 @@ impl Told {
             let why = why.map(|why| format!(": {why}")).unwrap_or_default();
             let (index, outcome, step, name) = (self.index, self.outcome, &self.step, &self.name);
             note(&format!("recorded run {index}: {step} on {name} {outcome}{why}"));
+            if outcome == RunOutcome::SubjectChanged && name.kind() == SubjectKind::Git {
+                note("what a command makes is no part of the subject once .gitignore names it");
+            }
         }
     }
 

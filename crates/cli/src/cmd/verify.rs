@@ -6,7 +6,7 @@ use actum_store::Snapshot;
 use serde_json::json;
 
 use crate::context::Context;
-use crate::say::{Outcome, dim};
+use crate::say::{Outcome, count as counted, dim};
 use crate::time::{local, utc};
 
 pub(crate) fn run(context: &Context) -> Outcome<u8> {
@@ -17,8 +17,9 @@ pub(crate) fn run(context: &Context) -> Outcome<u8> {
     let count = views.position().count;
     let say = context.say;
     say.line(&format!(
-        "intact    yes: {count} events, {} runs, every MAC checked {}",
-        views.run_count(),
+        "intact    yes: {}, {}, every MAC checked {}",
+        counted(count, "event"),
+        counted(views.run_count() as u64, "run"),
         dim(&format!("({} kB in {} ms)", snapshot.bytes() / 1000, took.as_millis()))
     ));
     let head = snapshot.head();
@@ -58,17 +59,22 @@ fn remarks(snapshot: &Snapshot) -> Vec<String> {
     let mut lines = Vec::new();
     if snapshot.beyond() > 0 {
         let beyond = snapshot.beyond();
-        lines.push(format!("{beyond} genuine events beyond the anchor: a writer stopped before it could acknowledge them"));
+        let events = counted(beyond, "genuine event");
+        lines.push(format!(
+            "{events} beyond the anchor: a writer stopped before it could acknowledge that much"
+        ));
     }
     if let Some((bytes, what)) = snapshot.leftover() {
-        lines.push(format!("{bytes} bytes beyond the newest event are not ours ({what}); the next writer moves them aside"));
+        let bytes = counted(*bytes, "byte");
+        lines.push(format!("{bytes} beyond the newest event do not verify ({what}); the next writer moves them aside"));
     }
     if let Some(event) = views.distrusted_since() {
         lines.push(format!("the clock jumped at event {event}: evidence with a lifetime does not ground until `actum resolve`"));
     }
     let open = views.open_runs().count();
     if open > 0 {
-        lines.push(format!("{open} runs began and have not ended"));
+        let have = if open == 1 { "has" } else { "have" };
+        lines.push(format!("{} began and {have} not ended", counted(open as u64, "run")));
     }
     if let Err(missing) = snapshot.policy() {
         lines.push(missing.to_string());
