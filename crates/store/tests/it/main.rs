@@ -1,5 +1,7 @@
 #![cfg(test)]
 //! The one integration binary of this crate.
 
+mod crash;
+mod hunt;
 mod journey;
 mod scene;
