@@ -119,7 +119,8 @@ impl<D: Disk> Store<D> {
     fn swapped(&self, refusal: Refusal) -> Result<Diagnosis, StoreError> {
         let Refusal::Swapped { expected, .. } = refusal else { return Err(refusal.into()) };
         let register = Register::read(&self.disk, &self.places)?;
-        if register.here() != Some(expected) {
+        let key_lost = self.disk.stat(&self.places.key(expected)).is_err();
+        if register.here() != Some(expected) || key_lost {
             return self.begins_anew(expected, Cause::Swapped, refusal.to_string());
         }
         let mut scan = self.scan_here(expected)?;
@@ -178,12 +179,12 @@ impl<D: Disk> Store<D> {
             self.set_aside(&path)?;
         }
         let key = self.fresh_key()?;
-        self.register(key.ledger())?;
         let journal = self.journal_at(key.ledger(), &Tail::default(), 0, lock)?;
         let views = Views::new(Keyring::new(&key), &[]);
         let _ledger: Ledger<FileJournal<D>> =
             Ledger::resolve(views, journal, 0, loss, &writer.reading)?;
-        Ok(())
+        // Last: until the new ledger has said why it is there, the path belongs to the old one.
+        self.register(key.ledger())
     }
 
     fn unverified(&self, tail: &Tail) -> Result<u64, StoreError> {

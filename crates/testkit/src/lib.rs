@@ -4,7 +4,9 @@
 
 pub mod bodies;
 pub mod disk;
+pub mod journal;
 pub mod memory;
 pub mod model;
+pub mod saboteur;
 pub mod story;
 pub mod vectors;

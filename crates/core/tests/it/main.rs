@@ -4,6 +4,7 @@
 mod anchor;
 mod clock;
 mod commit;
+mod durable;
 mod encoding;
 mod ground;
 mod keys;

@@ -1,10 +1,8 @@
 //! A ledger in a temporary folder, and runs to put into it.
 
-use std::path::PathBuf;
-
 use actum_core::{
-    Digest, Grounding, Ledger, Namespace, NewEnd, NewRun, Outcome, Question, Reading, SessionName,
-    StepName, SubjectName, Views, ground,
+    Digest, Grounding, Journal, Ledger, Namespace, NewEnd, NewRun, Outcome, Question, Reading,
+    SessionName, StepName, SubjectName, Views, ground,
 };
 use actum_store::{FileJournal, PATIENCE, Places, RealDisk, Store, StoreError, Writer};
 use tempfile::TempDir;
@@ -61,9 +59,9 @@ impl Scene {
         scene
     }
 
-    #[expect(clippy::unused_self, reason = "reads as the scene's writer")]
+    #[expect(clippy::unused_self, reason = "read as a sentence where it is called")]
     pub(crate) fn writer(&self, at_s: u64) -> Writer {
-        Writer { holder: "a test".into(), patience: PATIENCE, reading: at(at_s) }
+        writer(at_s)
     }
 
     pub(crate) fn write(&self, at_s: u64) -> RealLedger {
@@ -72,10 +70,6 @@ impl Scene {
 
     pub(crate) fn places(&self) -> &Places {
         self.store.places()
-    }
-
-    pub(crate) fn first_segment(&self) -> PathBuf {
-        self.places().segments().join("0000000000000000.seg")
     }
 
     /// The code a reader gets for `tests` on `subject` with content `text`.
@@ -87,12 +81,16 @@ impl Scene {
     }
 }
 
+pub(crate) fn writer(at_s: u64) -> Writer {
+    Writer { holder: "a test".into(), patience: PATIENCE, reading: at(at_s) }
+}
+
 pub(crate) fn at(seconds: u64) -> Reading {
     Reading::wall(1_700_000_000_000 + seconds * 1000)
 }
 
 pub(crate) fn run(
-    ledger: &mut RealLedger,
+    ledger: &mut Ledger<impl Journal>,
     subject: &str,
     text: &str,
     outcome: Outcome,
