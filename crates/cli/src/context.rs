@@ -10,7 +10,7 @@ use actum_store::{
 };
 use etcetera::BaseStrategy as _;
 
-use crate::say::{FAILED, Failure, Outcome, Say, note};
+use crate::say::{FAILED, Failure, Outcome, Say, note, read_text};
 
 /// The name of the store's folder, and of the policy beside it.
 pub(crate) const STORE_NAME: &str = ".actum";
@@ -59,7 +59,7 @@ impl Context {
     /// The policy in force, with a word to the owner if the file beside it says something else.
     pub(crate) fn policy(&self, snapshot: &Snapshot) -> Outcome<AcceptedPolicy> {
         let policy = snapshot.policy()?;
-        let edited = std::fs::read_to_string(self.policy_path()).ok();
+        let edited = read_text(&self.policy_path()).ok();
         if edited.is_some_and(|text| text != policy.text()) && !self.say.json {
             note(&format!(
                 "{POLICY_NAME} was edited since it was accepted; the accepted one is in force \
@@ -119,18 +119,13 @@ pub(crate) fn at_a_terminal() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
+/// The nearest store upwards: one that is there, or one that is known to belong there. What is wrong with it is said by
+/// whoever reads it; that a store is gone, or is a link, is no reason to take one further up.
 fn find_upwards() -> Outcome<Store> {
     let here = current_folder()?;
     for folder in here.ancestors() {
-        let path = folder.join(STORE_NAME);
-        if path.is_dir() {
-            return Ok(Store::new(places(&path)?));
-        }
-    }
-    // None lies here. An anchor may know that one should.
-    for folder in here.ancestors() {
         let store = Store::new(places(&folder.join(STORE_NAME))?);
-        if !matches!(store.read(), Err(StoreError::Missing { .. })) {
+        if !matches!(store.identify(), Err(StoreError::Missing { .. })) {
             return Ok(store);
         }
     }
@@ -154,12 +149,9 @@ fn current_folder() -> Outcome<PathBuf> {
         .map_err(|error| Failure::new(FAILED, format!("cannot tell where this is: {error}")))
 }
 
-/// The path without links and dots. The last part need not be there.
+/// The path without links and dots, but for its last part: that is looked at as it is, and need not be there.
 fn absolute(path: &Path) -> Outcome<PathBuf> {
     let full = current_folder()?.join(path);
-    if let Ok(full) = full.canonicalize() {
-        return Ok(full);
-    }
     let (Some(folder), Some(name)) = (full.parent(), full.file_name()) else {
         return Err(Failure::usage(format!("{} is not the path of a store", path.display())));
     };
@@ -174,12 +166,11 @@ fn places(store: &Path) -> Outcome<Places> {
         Failure::new(FAILED, format!("cannot tell the user's folders: {error}"))
     })?;
     let state = base.state_dir().unwrap_or_else(|| base.data_dir());
-    let store = match (store.canonicalize(), store.parent(), store.file_name()) {
-        (Ok(store), ..) => store,
-        (Err(_), Some(folder), Some(name)) => {
+    let store = match (store.parent(), store.file_name()) {
+        (Some(folder), Some(name)) => {
             folder.canonicalize().map_or_else(|_| store.to_owned(), |folder| folder.join(name))
         }
-        (Err(_), ..) => store.to_owned(),
+        (Some(_) | None, _) => store.to_owned(),
     };
     Ok(Places { store, data: base.data_dir().join("actum"), state: state.join("actum") })
 }

@@ -31,6 +31,24 @@ impl Say {
         }
     }
 
+    /// The answer beside the output, where the output is a command's own.
+    pub(crate) fn json_beside(self, value: &Value) {
+        if self.json {
+            let mut err = anstream::stderr().lock();
+            ignore_closed(writeln!(err, "{value}"));
+        }
+    }
+
+    /// Lines that a person must see before a question, JSON or not.
+    pub(crate) fn show(self, text: &str) {
+        if self.json {
+            let mut err = anstream::stderr().lock();
+            ignore_closed(writeln!(err, "{text}"));
+        } else {
+            self.line(text);
+        }
+    }
+
     /// The answer where JSON was asked for: one value, one line.
     pub(crate) fn json(self, value: &Value) {
         if self.json {
@@ -92,13 +110,41 @@ pub(crate) fn known_code(outcome: RunOutcome, code: i32) -> Option<i32> {
     }
 }
 
-/// A text file that a person wrote.
+/// A text file that a person wrote: a plain file, links followed, no longer than a policy can be. Never waits.
 pub(crate) fn read_text(path: &Path) -> Result<String, String> {
-    std::fs::read_to_string(path).map_err(|error| {
+    read_plain(path).map_err(|error| {
         let not_text = error.kind() == io::ErrorKind::InvalidData;
         let what = if not_text { "it is not UTF-8 text".to_owned() } else { error.to_string() };
         format!("cannot read {}: {what}", path.display())
     })
+}
+
+fn read_plain(path: &Path) -> io::Result<String> {
+    let nonblock = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
+    let file = OpenOptions::new().read(true).custom_flags(nonblock).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file"));
+    }
+    let limit = FILE_MAX as u64;
+    let mut text = String::new();
+    file.take(limit + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > limit { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(text) }
+}
+
+/// A text that somebody else chose, so that it cannot move the cursor, begin a line, hide or turn around what stands beside it.
+pub(crate) fn foreign(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        let invisible = matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}')
+            || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+            || matches!(c, '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
+        if c.is_control() || invisible {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
 }
 
 /// Why a command did not do what it was asked.
@@ -144,8 +190,9 @@ impl Failure {
         }
         let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
         let mut err = anstream::stderr().lock();
-        let mut wrote = writeln!(err, "{style}error:{style:#} {}", self.message);
-        if let Some(hint) = &self.hint {
+        let mut wrote = writeln!(err, "{style}error:{style:#} {}", foreign(&self.message));
+        for hint in self.hint.iter().flat_map(|hint| hint.lines()) {
+            let hint = foreign(hint);
             wrote = wrote.and_then(|()| writeln!(err, "  {hint}"));
         }
         ignore_closed(wrote);

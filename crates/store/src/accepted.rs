@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use actum_core::policy::{FILE_MAX, Policy, PolicyError, Program, Rule};
-use actum_core::{Digest, PlainHasher, Views};
+use actum_core::policy::{Element, FILE_MAX, Policy, PolicyError, Program, Rule};
+use actum_core::{Digest, PlainHasher, SubjectKind, Views};
 use serde::{Deserialize, Serialize};
 
 use crate::disk::Disk;
@@ -48,6 +48,8 @@ pub struct AcceptedPolicy {
     policy: Policy,
     text: String,
     programs: Vec<Program>,
+    /// Files that commands name word for word, of steps whose subject does not hold them.
+    files: Vec<Program>,
     environment: BTreeMap<String, String>,
     missing: Vec<String>,
 }
@@ -59,6 +61,7 @@ struct Document {
     version: u32,
     policy: String,
     programs: Vec<Resolved>,
+    files: Vec<Resolved>,
     environment: BTreeMap<String, String>,
 }
 
@@ -108,7 +111,10 @@ impl AcceptedPolicy {
             names.iter().filter(|name| !resolved(name)).map(ToString::to_string).collect();
         let pinned = PINNED.iter().filter_map(|name| Some(((*name).to_owned(), variable(name)?)));
         let environment = pinned.collect();
-        Ok(Self { policy, text: text.to_owned(), programs, environment, missing })
+        let words: std::collections::BTreeSet<&str> =
+            policy.steps().flat_map(|(_, rule)| loose_words(rule)).collect();
+        let files = words.iter().filter_map(|word| file_in(word, project)).collect();
+        Ok(Self { policy, text: text.to_owned(), programs, files, environment, missing })
     }
 
     /// The policy.
@@ -136,9 +142,25 @@ impl AcceptedPolicy {
         &self.environment
     }
 
-    /// The digest of a rule with the programs as they were when it was accepted.
+    /// The files that a rule's commands name and its subject does not hold, as they were when it was accepted.
+    pub fn files<'a>(&'a self, rule: &'a Rule) -> impl Iterator<Item = &'a Program> {
+        self.files.iter().filter(|file| loose_words(rule).any(|word| word == file.name))
+    }
+
+    /// The digest of a rule with all that was settled when it was accepted: programs, files and the environment.
     pub fn rule_digest(&self, rule: &Rule) -> Digest {
-        rule.digest(&self.programs)
+        let rule_alone = rule.digest(&self.programs);
+        let mut parts: Vec<&[u8]> = vec![rule_alone.as_bytes()];
+        let files: Vec<_> = self.files(rule).collect();
+        let count = (files.len() as u64).to_be_bytes();
+        parts.push(&count);
+        for file in &files {
+            parts.extend([file.name.as_bytes(), file.path.as_bytes(), file.digest.as_bytes()]);
+        }
+        for (name, value) in &self.environment {
+            parts.extend([name.as_bytes(), value.as_bytes()]);
+        }
+        Digest::of("actum/rule-in-force/v1", &parts)
     }
 
     /// The digest that a `Policy` event holds.
@@ -156,6 +178,7 @@ impl AcceptedPolicy {
             version: 1,
             policy: self.text.clone(),
             programs: self.programs.iter().map(resolved).collect(),
+            files: self.files.iter().map(resolved).collect(),
             environment: self.environment.clone(),
         };
         // Strings and lists of strings always have a JSON form.
@@ -179,10 +202,12 @@ impl AcceptedPolicy {
             Ok(Program { name: resolved.name, path: resolved.path, digest })
         };
         let programs = document.programs.into_iter().map(program).collect::<Result<_, String>>()?;
+        let files = document.files.into_iter().map(program).collect::<Result<_, String>>()?;
         Ok(Self {
             policy,
             text: document.policy,
             programs,
+            files,
             environment: document.environment,
             missing: Vec::new(),
         })
@@ -224,6 +249,26 @@ fn path(places: &Places, digest: &Digest) -> PathBuf {
     places.policies().join(format!("{digest}.json"))
 }
 
+/// The words of a rule's commands that may name a file which its subject does not hold. A step on the work tree holds them.
+fn loose_words(rule: &Rule) -> impl Iterator<Item = &str> {
+    let loose = rule.subject() != SubjectKind::Git;
+    rule.commands()
+        .iter()
+        .filter(move |_| loose)
+        .flat_map(|command| command.iter().skip(1))
+        .filter_map(|element| match element {
+            Element::Exact(word) => Some(word.as_str()),
+            Element::Any | Element::Subject => None,
+        })
+}
+
+/// A word that names a plain file of the project, with the digest of the file.
+fn file_in(word: &str, project: &Path) -> Option<Program> {
+    let path = project.join(word);
+    let digest = file_digest(&path).ok()?;
+    Some(Program { name: word.to_owned(), path: path.to_str()?.to_owned(), digest })
+}
+
 /// Finds a program as a shell would, but never in a relative folder of `PATH`: a name with a slash lies in the project or
 /// is absolute, any other is searched for.
 fn resolve(name: &str, path: &str, project: &Path) -> Option<Program> {
@@ -252,10 +297,21 @@ pub fn in_project(project: &Path, name: &str) -> PathBuf {
 /// # Errors
 /// If it is not an executable regular file, or cannot be read.
 pub fn program_digest(path: &Path) -> io::Result<Digest> {
-    let mut file = File::open(path)?;
-    let meta = file.metadata()?;
-    if !meta.is_file() || meta.mode() & 0o111 == 0 {
+    if std::fs::metadata(path)?.mode() & 0o111 == 0 {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "not an executable file"));
+    }
+    file_digest(path)
+}
+
+/// SHA-256 of a plain file, links followed. Never waits.
+///
+/// # Errors
+/// If it is not a plain file, or cannot be read.
+pub fn file_digest(path: &Path) -> io::Result<Digest> {
+    let nonblock = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
+    let mut file = File::options().read(true).custom_flags(nonblock).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
     }
     let mut hasher = PlainHasher::default();
     let mut buffer = vec![0; 1 << 16];

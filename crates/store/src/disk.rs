@@ -30,6 +30,8 @@ pub trait Disk: Clone + Debug {
 
     /// A file's bytes, at most `limit` of them; a longer one is `FileTooLarge`.
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>>;
+    /// The first bytes of a file, at most `length` of them.
+    fn read_start(&self, path: &Path, length: usize) -> io::Result<Vec<u8>>;
     /// The names in a folder, sorted.
     fn list(&self, folder: &Path) -> io::Result<Vec<String>>;
     /// Makes a folder and those above it, for the owner alone. One that is there already is fine.
@@ -81,6 +83,13 @@ impl Disk for RealDisk {
         let mut bytes = Vec::new();
         file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > limit { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
+    }
+
+    fn read_start(&self, path: &Path, length: usize) -> io::Result<Vec<u8>> {
+        let file = open_plain(path, OpenOptions::new().read(true))?;
+        let mut bytes = Vec::new();
+        file.take(length as u64).read_to_end(&mut bytes)?;
+        Ok(bytes)
     }
 
     fn list(&self, folder: &Path) -> io::Result<Vec<String>> {

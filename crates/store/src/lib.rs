@@ -19,7 +19,8 @@ mod store;
 pub mod subject;
 
 pub use accepted::{
-    AcceptedPolicy, DOCUMENT_MAX, LIVE, PINNED, PolicyMissing, in_project, program_digest,
+    AcceptedPolicy, DOCUMENT_MAX, LIVE, PINNED, PolicyMissing, file_digest, in_project,
+    program_digest,
 };
 pub use clock::read_clocks;
 pub use disk::{Disk, DiskFile, RealDisk, Stat, open_plain};

@@ -52,7 +52,7 @@ pub(crate) fn claimed_id<D: Disk>(
     places: &Places,
 ) -> Result<Option<LedgerId>, StoreError> {
     let first = segment_paths(disk, places)?.into_iter().next();
-    let bytes = first.and_then(|path| disk.read(&path, SEGMENT_LIMIT).ok());
+    let bytes = first.and_then(|path| disk.read_start(&path, SEGMENT_HEADER_LEN).ok());
     Ok(bytes.and_then(|bytes| claimed_ledger(&bytes)))
 }
 

@@ -77,7 +77,7 @@ pub(super) fn unsafe_any(command: &[Element]) -> Option<(usize, String)> {
     let program = command.first()?.as_str();
     let name = base_name(program);
     let program = shown(program);
-    let first = command.iter().position(|element| *element == Element::Any)?;
+    let first = command.iter().position(|element| !matches!(element, Element::Exact(_)))?;
 
     if LAUNCHERS.contains(&name.as_str()) {
         return Some((first, format!("`{program}` runs whatever its arguments name")));
@@ -89,7 +89,7 @@ pub(super) fn unsafe_any(command: &[Element]) -> Option<(usize, String)> {
         return Some((first, why));
     }
     for (index, pair) in command.windows(2).enumerate() {
-        if let [Element::Exact(word), Element::Any] = pair
+        if let [Element::Exact(word), Element::Any | Element::Subject] = pair
             && HAND_OVER.contains(&word.as_str())
         {
             return Some((index + 1, format!("what follows `{word}` is what is run")));

@@ -169,17 +169,29 @@ pub enum Problem {
         found: String,
     },
     /// `*` where it would stand for the program.
-    #[error("the first word of a command names its program and cannot be `*`")]
+    #[error("the first word of a command names its program and cannot be `*` or `{{subject}}`")]
     AnyProgram,
     /// `*` where it would hand over what is run.
-    #[error("`*` cannot stand here: {why}; list the commands you mean")]
+    #[error("`*` or `{{subject}}` cannot stand here: {why}; list the commands you mean")]
     AnyCommand {
         /// Why it would.
         why: String,
     },
     /// `*` in `allow`.
-    #[error("`*` has no meaning in `allow`: each further argument is listed word for word")]
+    #[error(
+        "`*` and `{{subject}}` have no meaning in `allow`: each further argument is listed word for word"
+    )]
     AnyAllowed,
+    /// A command that could be run on one subject and recorded for another.
+    #[error(
+        "{what}: each command of a step on any {kind} says `{{subject}}` where that stands; or name the one subject, such as subject = \"{kind}:NAME\""
+    )]
+    Unbound {
+        /// Which commands.
+        what: String,
+        /// The kind of subject.
+        kind: &'static str,
+    },
     /// Not the name of a variable.
     #[error(
         "`{name}` is not the name of a variable: it is empty, or holds `=`, white space or a control character"

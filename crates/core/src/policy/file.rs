@@ -14,7 +14,7 @@ use super::{
     LIFETIME_MAX, LIFETIME_MIN, PATTERN_MAX, PATTERNS_MAX, PATTERNS_TOTAL_MAX, Passes, Pattern,
     Policy, Rule, STEPS_MAX, caution,
 };
-use crate::names::{Namespace, StepName, SubjectKind};
+use crate::names::{Namespace, StepName, SubjectKind, SubjectName};
 
 /// The keys of one kind of table: those that are read, and those of DESIGN that a later version will read.
 struct Keys {
@@ -123,10 +123,15 @@ fn rule(key: Range<usize>, place: &str, value: &Spanned<DeValue<'_>>) -> Read<Ru
         Some(value) => env(value, &of("env"))?,
         None => BTreeSet::new(),
     };
-    let subject = match table.get("subject") {
+    let (subject, fixed) = match table.get("subject") {
         Some(value) => subject(value, &of("subject"))?,
-        None => SubjectKind::Git,
+        None => (SubjectKind::Git, None),
     };
+    let bound = |command: &Vec<Element>| command.contains(&Element::Subject);
+    if subject != SubjectKind::Git && fixed.is_none() && !commands.iter().all(bound) {
+        let kind = subject.word();
+        return refuse(value.span(), Problem::Unbound { what: of("commands"), kind });
+    }
     let lifetime = match table.get("lifetime") {
         Some(value) => Some(lifetime(value, &of("lifetime"))?),
         None => None,
@@ -135,7 +140,7 @@ fn rule(key: Range<usize>, place: &str, value: &Spanned<DeValue<'_>>) -> Read<Ru
         Some(value) => passes(value, &of("passes"))?,
         None => Passes { exit: BTreeSet::from([0]), output: Vec::new() },
     };
-    Ok(Rule { commands, allow, env, subject, lifetime, passes })
+    Ok(Rule { commands, allow, env, subject, fixed, lifetime, passes })
 }
 
 fn commands(value: &Spanned<DeValue<'_>>, what: &str) -> Read<Vec<Vec<Element>>> {
@@ -162,12 +167,15 @@ fn command(value: &Spanned<DeValue<'_>>, what: &str, words: &DeArray<'_>) -> Rea
     for value in words {
         elements.push(match word(value, &format!("a word of {what}"))? {
             "*" => Element::Any,
+            "{subject}" => Element::Subject,
             exact => Element::Exact(exact.to_owned()),
         });
     }
     match elements.first() {
         None => return refuse(value.span(), Problem::Empty { what: what.to_owned() }),
-        Some(Element::Any) => return refuse(word_span(value, words, 0), Problem::AnyProgram),
+        Some(Element::Any | Element::Subject) => {
+            return refuse(word_span(value, words, 0), Problem::AnyProgram);
+        }
         Some(Element::Exact(program)) if program.is_empty() => {
             let what = format!("the program of {what}");
             return refuse(word_span(value, words, 0), Problem::Empty { what });
@@ -190,7 +198,7 @@ fn allow(value: &Spanned<DeValue<'_>>, what: &str) -> Read<BTreeSet<String>> {
     let mut allow = BTreeSet::new();
     for value in list {
         let word = word(value, &format!("an argument in {what}"))?;
-        if word == "*" {
+        if matches!(word, "*" | "{subject}") {
             return refuse(value.span(), Problem::AnyAllowed);
         }
         allow.insert(word.to_owned());
@@ -217,14 +225,20 @@ fn env(value: &Spanned<DeValue<'_>>, what: &str) -> Read<BTreeSet<String>> {
     Ok(env)
 }
 
-fn subject(value: &Spanned<DeValue<'_>>, what: &str) -> Read<SubjectKind> {
+fn subject(value: &Spanned<DeValue<'_>>, what: &str) -> Read<(SubjectKind, Option<SubjectName>)> {
     let text = string(value, what)?;
     if text.starts_with("args.") {
         let what = format!("{what}: `{}`", shown(text));
         return refuse(value.span(), Problem::NotYet { what });
     }
+    if text.contains(':') {
+        return match SubjectName::parse(text) {
+            Ok(name) => Ok((name.kind(), Some(name))),
+            Err(error) => refuse(value.span(), Problem::Name(error)),
+        };
+    }
     match SubjectKind::from_word(text) {
-        Some(kind) => Ok(kind),
+        Some(kind) => Ok((kind, None)),
         None => refuse(
             value.span(),
             Problem::UnknownWord {

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::canon::Digest;
-use crate::names::{Namespace, StepName, SubjectKind};
+use crate::names::{Namespace, StepName, SubjectKind, SubjectName};
 
 pub use error::{PolicyError, Problem};
 pub use passes::{LINE_MAX, Passes, Pattern, Shortfall, Stream, Watch};
@@ -57,7 +57,7 @@ impl Policy {
     /// Reads the text of an `actum.toml`. What is not understood is refused, never ignored.
     ///
     /// ```
-    /// use actum_core::{StepName, policy::Policy};
+    /// use actum_core::{StepName, SubjectName, policy::Policy};
     /// let text = r#"
     ///     version = 1
     ///     [steps.tests]
@@ -68,8 +68,9 @@ impl Policy {
     /// let policy = Policy::parse(text)?;
     /// let tests = policy.step(&StepName::new("tests")?).ok_or("no such step")?;
     /// let argv = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
-    /// assert!(tests.admits(&argv("cargo test --workspace")));
-    /// assert!(!tests.admits(&argv("cargo test --no-run")));
+    /// let head = SubjectName::parse("HEAD")?;
+    /// assert!(tests.admits(&argv("cargo test --workspace"), &head));
+    /// assert!(!tests.admits(&argv("cargo test --no-run"), &head));
     ///
     /// let wrong = Policy::parse(&text.replace("commands", "comands")).unwrap_err();
     /// assert_eq!((wrong.line(), wrong.column()), (4, 5));
@@ -107,18 +108,26 @@ pub struct Rule {
     allow: BTreeSet<String>,
     env: BTreeSet<String>,
     subject: SubjectKind,
+    /// The one subject there is, where the policy names it.
+    fixed: Option<SubjectName>,
     lifetime: Option<Duration>,
     passes: Passes,
 }
 
 impl Rule {
-    /// Whether running `argv` is this step: it equals one of the commands, and whatever follows is in `allow`, word for word.
-    pub fn admits(&self, argv: &[String]) -> bool {
+    /// Whether running `argv` is this step on `subject`: it equals one of the commands, with the subject's own name where the
+    /// command says `{subject}`, and whatever follows is in `allow`, word for word.
+    pub fn admits(&self, argv: &[String], subject: &SubjectName) -> bool {
+        if self.fixed.as_ref().is_some_and(|fixed| fixed != subject)
+            || subject.kind() != self.subject
+        {
+            return false;
+        }
         self.commands.iter().any(|command| {
             let Some((words, further)) = argv.split_at_checked(command.len()) else {
                 return false;
             };
-            command.iter().zip(words).all(|(element, word)| element.admits(word))
+            command.iter().zip(words).all(|(element, word)| element.admits(word, subject))
                 && further.iter().all(|word| self.allow.contains(word))
         })
     }
@@ -141,6 +150,11 @@ impl Rule {
     /// What the step is performed on.
     pub const fn subject(&self) -> SubjectKind {
         self.subject
+    }
+
+    /// The one subject of this step, where the policy names it.
+    pub const fn fixed_subject(&self) -> Option<&SubjectName> {
+        self.fixed.as_ref()
     }
 
     /// How long a pass counts; `None` is for as long as its subject stays the same.
@@ -178,6 +192,7 @@ impl Rule {
                 parts.text(match element {
                     Element::Exact(_) => "exact",
                     Element::Any => "any",
+                    Element::Subject => "subject",
                 });
                 parts.text(element.as_str());
             }
@@ -185,6 +200,7 @@ impl Rule {
         parts.texts(self.allow.iter().map(String::as_str));
         parts.texts(self.env.iter().map(String::as_str));
         parts.text(self.subject.word());
+        parts.texts(self.fixed.iter().map(SubjectName::as_str));
         parts.texts(self.lifetime.map(|lifetime| lifetime.as_secs().to_string()).iter());
         parts.texts(self.passes.exit().iter().map(i32::to_string));
         parts.texts(output.into_iter());
@@ -205,14 +221,17 @@ pub enum Element {
     Exact(String),
     /// `*`: any one word, but not an empty one and not one that starts with `-`.
     Any,
+    /// `{subject}`: the name of the subject, without its kind; not one that starts with `-`.
+    Subject,
 }
 
 impl Element {
-    /// Whether `word` may stand here.
-    pub fn admits(&self, word: &str) -> bool {
+    /// Whether `word` may stand here when the step is performed on `subject`.
+    pub fn admits(&self, word: &str, subject: &SubjectName) -> bool {
         match self {
             Self::Exact(exact) => exact == word,
             Self::Any => !word.is_empty() && !word.starts_with('-'),
+            Self::Subject => word == subject.rest() && !word.starts_with('-'),
         }
     }
 
@@ -221,6 +240,7 @@ impl Element {
         match self {
             Self::Exact(word) => word,
             Self::Any => "*",
+            Self::Subject => "{subject}",
         }
     }
 }
