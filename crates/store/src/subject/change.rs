@@ -4,7 +4,7 @@ use core::fmt;
 
 use actum_core::SubjectKind;
 
-use super::manifest::{Found, GitId, Head, Line, Manifest};
+use super::manifest::{Found, GitId, Head, Line, LinkEnd, Manifest};
 use super::path::TreePath;
 
 /// One difference between an older manifest and a newer one.
@@ -37,6 +37,8 @@ pub enum Change {
     Removed(TreePath),
     /// Holds something else.
     Content(TreePath),
+    /// Is a link with the same text, and ends at something else of the same sort.
+    Target(TreePath),
     /// Is something else: a plain file became executable, or a link.
     Mode {
         /// Where.
@@ -59,6 +61,7 @@ impl fmt::Display for Change {
             Self::Added(path) => write!(f, "{path} is new"),
             Self::Removed(path) => write!(f, "{path} is gone"),
             Self::Content(path) => write!(f, "{path} changed"),
+            Self::Target(path) => write!(f, "{path} now leads to other content"),
             Self::Mode { path, from, to } => {
                 write!(f, "{path} was {} and is {}", from.words(), to.words())
             }
@@ -123,12 +126,22 @@ fn compare(mut before: &[Line], mut after: &[Line], changes: &mut Vec<Change>) {
 
 fn compare_found(old: &Line, new: &Line, changes: &mut Vec<Change>) {
     let (from, to) = (old.found, new.found);
-    if !from.same_mode(to) {
+    let same_mode = from.same_mode(to);
+    if !same_mode {
         changes.push(Change::Mode { path: new.path.clone(), from, to });
     }
     let regular = |found| matches!(found, Found::File(_) | Found::Executable(_));
-    let comparable = from.same_mode(to) || (regular(from) && regular(to));
+    let ends = from.end().zip(to.end());
+    let comparable = same_mode || (regular(from) && regular(to)) || ends.is_some();
     if comparable && from.content() != to.content() {
         changes.push(Change::Content(new.path.clone()));
+        return;
+    }
+    let regular = |end| matches!(end, LinkEnd::File(_) | LinkEnd::Executable(_));
+    if let Some((from, to)) = ends
+        && (same_mode || (regular(from) && regular(to)))
+        && from.content() != to.content()
+    {
+        changes.push(Change::Target(new.path.clone()));
     }
 }

@@ -18,6 +18,7 @@ use super::SubjectError;
 use super::manifest::{FILES_MAX, GitId, Head};
 use super::path::TreePath;
 use super::read::read_small;
+use super::walk::too_many;
 
 /// Bytes of the small files that point from a work tree to its repository.
 const POINTER_BYTES_MAX: u64 = 8192;
@@ -52,7 +53,7 @@ impl Repository {
             let git_dir = match fs::metadata(&dot_git) {
                 Ok(found) if found.is_file() => pointed_to(&dot_git)?,
                 Ok(found) if found.is_dir() && dot_git.join("HEAD").exists() => dot_git,
-                Ok(_) | Err(_) if is_bare(root) => {
+                Ok(_) | Err(_) if is_repository(root) => {
                     return Err(SubjectError::Bare { path: root.into() });
                 }
                 Ok(_) | Err(_) => continue,
@@ -161,7 +162,7 @@ impl Repository {
             tree_count += 1;
             // Equal folders share one tree, so a small repository can name endless paths.
             if tree_count > FILES_MAX {
-                return Err(self.too_many());
+                return Err(too_many(&self.root));
             }
             let data = self.object(&objects, &id, gix::objs::Kind::Tree, &mut buffer)?;
             for entry in TreeRefIter::from_bytes(data, Kind::Sha1) {
@@ -193,7 +194,7 @@ impl Repository {
         list.push(path);
         // The index and HEAD usually name every path twice.
         if list.len() > 2 * FILES_MAX {
-            return Err(self.too_many());
+            return Err(too_many(&self.root));
         }
         Ok(())
     }
@@ -237,14 +238,6 @@ impl Repository {
     ) -> SubjectError {
         SubjectError::Git { what, root: self.root.clone(), source: source.into() }
     }
-
-    fn too_many(&self) -> SubjectError {
-        SubjectError::Limit {
-            what: "files or folders in one subject",
-            path: self.root.clone(),
-            limit: FILES_MAX as u64,
-        }
-    }
 }
 
 /// The repository that a `.git` file names, as in linked work trees and submodules.
@@ -277,7 +270,8 @@ fn path_in(text: &[u8]) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(text.strip_suffix(b"\r").unwrap_or(text)))
 }
 
-fn is_bare(folder: &Path) -> bool {
+/// Whether the parts of a repository lie there.
+pub(super) fn is_repository(folder: &Path) -> bool {
     ["HEAD", "objects", "refs"].into_iter().all(|part| folder.join(part).exists())
 }
 

@@ -49,8 +49,13 @@ pub enum Found {
     File(Digest),
     /// A regular file with any executable bit, and its content.
     Executable(Digest),
-    /// A symbolic link, and its text; never what it points to.
-    Link(Digest),
+    /// A symbolic link.
+    Link {
+        /// Its text.
+        text: Digest,
+        /// Where it ends, with all links followed.
+        end: LinkEnd,
+    },
     /// A named pipe; never opened.
     Fifo,
     /// A socket; never opened.
@@ -61,6 +66,74 @@ pub enum Found {
     CharacterDevice,
     /// Not on disk: the text of a `text:` subject.
     Text(Digest),
+    /// A folder outside the tree that is listed elsewhere already, and the path it is listed at.
+    Folder(Digest),
+}
+
+/// Where a symbolic link ends, with all links followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LinkEnd {
+    /// Nothing lies there.
+    Nothing,
+    /// At a regular file that nobody may execute, and its content.
+    File(Digest),
+    /// At a regular file with any executable bit, and its content.
+    Executable(Digest),
+    /// At a named pipe; never opened.
+    Fifo,
+    /// At a socket; never opened.
+    Socket,
+    /// At a block device; never opened.
+    BlockDevice,
+    /// At a character device; never opened.
+    CharacterDevice,
+    /// At a folder, and the path in the manifest that its files are listed below.
+    Folder(Digest),
+    /// Nowhere: the links lead in circles, or there are too many of them.
+    Circle,
+}
+
+impl LinkEnd {
+    fn code(self) -> u8 {
+        match self {
+            Self::Nothing => 0,
+            Self::File(_) => 1,
+            Self::Executable(_) => 2,
+            Self::Fifo => 4,
+            Self::Socket => 5,
+            Self::BlockDevice => 6,
+            Self::CharacterDevice => 7,
+            Self::Folder(_) => 9,
+            Self::Circle => 10,
+        }
+    }
+
+    /// The digest of what lies there, where there is one.
+    pub const fn content(self) -> Option<Digest> {
+        match self {
+            Self::File(digest) | Self::Executable(digest) | Self::Folder(digest) => Some(digest),
+            Self::Nothing
+            | Self::Fifo
+            | Self::Socket
+            | Self::BlockDevice
+            | Self::CharacterDevice
+            | Self::Circle => None,
+        }
+    }
+
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Nothing => "a link to nothing",
+            Self::File(_) => "a link to a plain file",
+            Self::Executable(_) => "a link to an executable file",
+            Self::Fifo => "a link to a named pipe",
+            Self::Socket => "a link to a socket",
+            Self::BlockDevice => "a link to a block device",
+            Self::CharacterDevice => "a link to a character device",
+            Self::Folder(_) => "a link to a folder",
+            Self::Circle => "a link in circles",
+        }
+    }
 }
 
 impl Found {
@@ -68,22 +141,24 @@ impl Found {
         match self {
             Self::File(_) => 1,
             Self::Executable(_) => 2,
-            Self::Link(_) => 3,
+            Self::Link { .. } => 3,
             Self::Fifo => 4,
             Self::Socket => 5,
             Self::BlockDevice => 6,
             Self::CharacterDevice => 7,
             Self::Text(_) => 8,
+            Self::Folder(_) => 9,
         }
     }
 
-    /// The digest of the content, where there is one.
+    /// The digest of the content, where there is one; of a link, its text.
     pub const fn content(self) -> Option<Digest> {
         match self {
             Self::File(digest)
             | Self::Executable(digest)
-            | Self::Link(digest)
-            | Self::Text(digest) => Some(digest),
+            | Self::Link { text: digest, .. }
+            | Self::Text(digest)
+            | Self::Folder(digest) => Some(digest),
             Self::Fifo | Self::Socket | Self::BlockDevice | Self::CharacterDevice => None,
         }
     }
@@ -93,17 +168,34 @@ impl Found {
         match self {
             Self::File(_) => "a plain file",
             Self::Executable(_) => "an executable file",
-            Self::Link(_) => "a symbolic link",
+            Self::Link { end, .. } => end.words(),
             Self::Fifo => "a named pipe",
             Self::Socket => "a socket",
             Self::BlockDevice => "a block device",
             Self::CharacterDevice => "a character device",
             Self::Text(_) => "a text",
+            Self::Folder(_) => "a folder that is listed elsewhere",
+        }
+    }
+
+    /// Where a link ends; `None` for everything else.
+    pub(super) const fn end(self) -> Option<LinkEnd> {
+        match self {
+            Self::Link { end, .. } => Some(end),
+            Self::File(_)
+            | Self::Executable(_)
+            | Self::Fifo
+            | Self::Socket
+            | Self::BlockDevice
+            | Self::CharacterDevice
+            | Self::Text(_)
+            | Self::Folder(_) => None,
         }
     }
 
     pub(super) fn same_mode(self, other: Self) -> bool {
-        self.code() == other.code()
+        let codes = |found: Self| (found.code(), found.end().map(LinkEnd::code));
+        codes(self) == codes(other)
     }
 }
 
@@ -274,6 +366,10 @@ impl Manifest {
             if let Some(digest) = line.found.content() {
                 bytes.extend_from_slice(digest.as_bytes());
             }
+            if let Some(end) = line.found.end() {
+                bytes.push(end.code());
+                bytes.extend(end.content().iter().flat_map(Digest::as_bytes));
+            }
         }
         bytes
     }
@@ -310,10 +406,13 @@ fn limit(what: &'static str, count: usize, limit: usize) -> Result<(), ManifestE
     Ok(())
 }
 
-/// At least as long as the bytes: the longest header, and every line with a digest.
+/// At least as long as the bytes: the longest header, and every line with its digests.
 fn encoded_length(lines: &[Line]) -> usize {
-    let line = |line: &Line| {
-        LINE_BYTES_MIN + line.path.as_bytes().len() + line.found.content().map_or(0, |_| 32)
+    let digest = |digest: Option<Digest>| digest.map_or(0, |_| 32);
+    let end = |end: LinkEnd| 1 + digest(end.content());
+    let line = |Line { path, found }: &Line| {
+        let content = digest(found.content()) + found.end().map_or(0, end);
+        LINE_BYTES_MIN + path.as_bytes().len() + content
     };
     54 + lines.iter().map(line).sum::<usize>()
 }
@@ -370,21 +469,37 @@ impl<'a> Reader<'a> {
     fn line(&mut self, line: usize, kind: SubjectKind) -> Result<Line, ManifestError> {
         let length = u16::from_be_bytes(self.array("a path")?);
         let path = match self.slice(usize::from(length), "a path")? {
-            b"" if kind == SubjectKind::Text => TreePath::of_text(),
+            b"" if kind == SubjectKind::Text => TreePath::empty(),
             bytes => TreePath::new(bytes).ok_or(ManifestError::Path { line })?,
         };
         let found = match self.array("a line")? {
             [1] => Found::File(self.digest()?),
             [2] => Found::Executable(self.digest()?),
-            [3] => Found::Link(self.digest()?),
+            [3] => Found::Link { text: self.digest()?, end: self.end()? },
             [4] => Found::Fifo,
             [5] => Found::Socket,
             [6] => Found::BlockDevice,
             [7] => Found::CharacterDevice,
             [8] => Found::Text(self.digest()?),
+            [9] => Found::Folder(self.digest()?),
             [code] => return Err(ManifestError::Code { part: "what lies at a path", code }),
         };
         Ok(Line { path, found })
+    }
+
+    fn end(&mut self) -> Result<LinkEnd, ManifestError> {
+        Ok(match self.array("the end of a link")? {
+            [0] => LinkEnd::Nothing,
+            [1] => LinkEnd::File(self.digest()?),
+            [2] => LinkEnd::Executable(self.digest()?),
+            [4] => LinkEnd::Fifo,
+            [5] => LinkEnd::Socket,
+            [6] => LinkEnd::BlockDevice,
+            [7] => LinkEnd::CharacterDevice,
+            [9] => LinkEnd::Folder(self.digest()?),
+            [10] => LinkEnd::Circle,
+            [code] => return Err(ManifestError::Code { part: "the end of a link", code }),
+        })
     }
 
     fn digest(&mut self) -> Result<Digest, ManifestError> {

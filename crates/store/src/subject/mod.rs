@@ -7,9 +7,12 @@
 mod change;
 mod git;
 mod ignored;
+mod link;
 mod manifest;
 mod path;
 mod read;
+mod stamp;
+mod tree;
 mod walk;
 
 use std::error::Error;
@@ -20,24 +23,68 @@ use actum_core::{Digest, SubjectKind, SubjectName};
 
 pub use change::Change;
 pub use manifest::{
-    FILES_MAX, Found, GitId, Head, Line, MANIFEST_BYTES_MAX, Manifest, ManifestError,
+    FILES_MAX, Found, GitId, Head, Line, LinkEnd, MANIFEST_BYTES_MAX, Manifest, ManifestError,
 };
 pub use path::{PATH_BYTES_MAX, TreePath};
 
 use git::{Repository, Tracked};
-use read::{Seen, digest_all, digest_one};
-use walk::{Rules, Walk};
+use link::{End, Way};
+use read::{Stamped, digest_one};
+use stamp::Stamps;
+use tree::digest_tree;
+use walk::{Listed, Listing, Rules, Seen, StorePlace, Walk};
 
 /// Bytes in one file.
 pub const FILE_BYTES_MAX: u64 = 64 << 30;
 
 /// A subject as it was found, with the digest that the ledger binds.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Taken {
     /// The digest of the manifest.
     pub digest: Digest,
     /// What the digest is made of.
     pub manifest: Manifest,
+    stamps: Stamps,
+}
+
+impl Taken {
+    /// What has the same content in `after` and was replaced, rewritten, moved or given other metadata in between, sorted;
+    /// what [`Manifest::changes`] names is not repeated. Both must be of the same subject and of this run of the program.
+    ///
+    /// A file that came and went, and a folder that was moved and had entries added or removed too, are not seen.
+    ///
+    /// ```
+    /// use actum_core::SubjectName;
+    /// use actum_store::subject::take;
+    /// let project = tempfile::tempdir()?;
+    /// let (file, copy) = (project.path().join("a.txt"), project.path().join("b.txt"));
+    /// std::fs::write(&file, "one")?;
+    /// std::fs::write(&copy, "one")?;
+    /// let name = SubjectName::parse("file:a.txt")?;
+    /// let before = take(project.path(), &project.path().join(".actum"), &name)?;
+    /// std::fs::rename(copy, file)?;
+    /// let after = take(project.path(), &project.path().join(".actum"), &name)?;
+    /// assert_eq!(before.digest, after.digest);
+    /// assert_eq!(before.touched(&after)[0].to_string(), "a.txt");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn touched(&self, after: &Self) -> Vec<TreePath> {
+        let mut touched = self.stamps.touched_around(&after.stamps);
+        let mut later = after.stamped().peekable();
+        for (line, stamps) in self.stamped() {
+            while later.next_if(|(other, _)| other.path < line.path).is_some() {}
+            if later.peek().is_some_and(|(other, after)| *other == line && *after != stamps) {
+                touched.push(line.path.clone());
+            }
+        }
+        touched.sort_unstable();
+        touched.dedup();
+        touched
+    }
+
+    fn stamped(&self) -> impl Iterator<Item = (&Line, &[stamp::Stamp])> {
+        self.manifest.lines().iter().zip(self.stamps.lines.iter().map(AsRef::as_ref))
+    }
 }
 
 /// Why a subject has no digest. Nothing is ever skipped instead.
@@ -145,6 +192,24 @@ pub enum SubjectError {
         /// Why.
         source: io::Error,
     },
+    /// What a link leads to cannot be read.
+    #[error("{} leads to {}, which cannot be read", link.display(), target.display())]
+    Target {
+        /// The link.
+        link: PathBuf,
+        /// What it leads to, or what lies there.
+        target: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A link leads into the store, which changes with every step that is recorded.
+    #[error("{} leads into the store {}, which no step is performed on; remove the link", link.display(), store.display())]
+    LinkIntoStore {
+        /// The link.
+        link: PathBuf,
+        /// The store.
+        store: PathBuf,
+    },
     /// Something changed while it was read, and again when everything was read a second time.
     #[error("{} changes while it is read; wait until nothing writes to it", path.display())]
     Changed {
@@ -164,6 +229,14 @@ pub enum SubjectError {
     /// What was found cannot be written down.
     #[error("what was found makes no manifest")]
     Manifest(#[from] ManifestError),
+}
+
+impl SubjectError {
+    /// The same, for a reader who only knows the link that leads there.
+    fn behind(self, link: &Path) -> Self {
+        let Self::Read { path: target, source } = self else { return self };
+        Self::Target { link: link.into(), target, source }
+    }
 }
 
 /// Digests the subject `name` of the project in the folder `project`, leaving out the store in `store_dir`.
@@ -188,17 +261,16 @@ pub enum SubjectError {
 /// ```
 pub fn take(project: &Path, store_dir: &Path, name: &SubjectName) -> Result<Taken, SubjectError> {
     let place = Place::find(project, store_dir)?;
-    let manifest = match place.manifest(name) {
-        Err(SubjectError::Changed { .. }) => place.manifest(name),
+    match place.take(name) {
+        Err(SubjectError::Changed { .. }) => place.take(name),
         first => first,
-    }?;
-    Ok(Taken { digest: manifest.digest(), manifest })
+    }
 }
 
 /// The project and its store, both canonical.
 struct Place {
     project: PathBuf,
-    store: PathBuf,
+    store: StorePlace,
 }
 
 impl Place {
@@ -211,55 +283,71 @@ impl Place {
             Err(error) if error.kind() == io::ErrorKind::NotFound => store_dir.into(),
             Err(source) => return Err(failed(store_dir, source)),
         };
-        Ok(Self { project: canonical, store })
+        let given = match (store_dir.parent().map(Path::canonicalize), store_dir.file_name()) {
+            (Some(Ok(folder)), Some(name)) => folder.join(name),
+            // The canonical path is left out in any case.
+            _ => store.clone(),
+        };
+        Ok(Self { project: canonical, store: StorePlace { real: store, given } })
     }
 
-    fn manifest(&self, name: &SubjectName) -> Result<Manifest, SubjectError> {
+    fn take(&self, name: &SubjectName) -> Result<Taken, SubjectError> {
+        let mut stamps = Stamps::default();
         let (head, lines) = match name.kind() {
-            SubjectKind::Git => self.work_tree()?,
-            SubjectKind::File => (None, vec![self.file(name)?]),
-            SubjectKind::Dir => (None, self.folder(name)?),
+            SubjectKind::Git => self.work_tree(&mut stamps)?,
+            SubjectKind::File => (None, vec![self.file(name, &mut stamps)?]),
+            SubjectKind::Dir => (None, self.folder(name, &mut stamps)?),
             SubjectKind::Text => {
                 let found = Found::Text(Digest::plain(name.rest().as_bytes()));
-                (None, vec![Line { path: TreePath::of_text(), found }])
+                (None, vec![(Line { path: TreePath::empty(), found }, Box::default())])
             }
         };
-        Ok(Manifest::new(name.kind(), head, lines)?)
+        let (lines, of_lines) = lines.into_iter().unzip();
+        stamps.lines = of_lines;
+        let manifest = Manifest::new(name.kind(), head, lines)?;
+        Ok(Taken { digest: manifest.digest(), manifest, stamps })
     }
 
-    fn work_tree(&self) -> Result<(Option<Head>, Vec<Line>), SubjectError> {
+    fn work_tree(&self, stamps: &mut Stamps) -> Result<(Option<Head>, Vec<Stamped>), SubjectError> {
         let repository = Repository::around(&self.project)?;
-        let walk = self.walk(&repository.root, Rules::Gitignore)?;
+        let listed = Listed::new();
+        let walk = self.walk(&repository.root, Rules::Gitignore, &listed)?;
         let head = repository.head()?;
         let tracked = repository.tracked(head)?;
-        let mut list = walk.all()?;
-        add_tracked(&walk, tracked, &mut list)?;
-        let lines = digest_list(&repository.root, list)?;
+        let mut listing = walk.all()?;
+        add_tracked(&walk, tracked, &mut listing)?;
+        let lines = digest_tree(&repository.root, &self.store, listing, stamps)?;
         if repository.head()? != head {
             return Err(SubjectError::Changed { path: repository.root.join(".git") });
         }
         Ok((head, lines))
     }
 
-    fn file(&self, name: &SubjectName) -> Result<Line, SubjectError> {
-        let target = self.inside(name)?;
+    fn file(&self, name: &SubjectName, stamps: &mut Stamps) -> Result<Stamped, SubjectError> {
+        let target = self.inside(name, stamps)?;
         let is_file = target.symlink_metadata().is_ok_and(|found| found.is_file());
         let (Some(path), true) = (TreePath::new(name.rest().as_bytes()), is_file) else {
             return Err(SubjectError::Unfit { name: name.clone(), expected: "a regular file" });
         };
-        Ok(Line { path, found: digest_one(&target)? })
+        let (found, stamp) = digest_one(&target)?;
+        Ok((Line { path, found }, [stamp].into()))
     }
 
-    fn folder(&self, name: &SubjectName) -> Result<Vec<Line>, SubjectError> {
-        let root = self.inside(name)?;
+    fn folder(
+        &self,
+        name: &SubjectName,
+        stamps: &mut Stamps,
+    ) -> Result<Vec<Stamped>, SubjectError> {
+        let root = self.inside(name, stamps)?;
         if !root.is_dir() {
             return Err(SubjectError::Unfit { name: name.clone(), expected: "a folder" });
         }
-        digest_list(&root, self.walk(&root, Rules::None)?.all()?)
+        let listing = self.walk(&root, Rules::None, &Listed::new())?.all()?;
+        digest_tree(&root, &self.store, listing, stamps)
     }
 
     /// Where the path of a `file` or `dir` subject ends, with all links followed.
-    fn inside(&self, name: &SubjectName) -> Result<PathBuf, SubjectError> {
+    fn inside(&self, name: &SubjectName, stamps: &mut Stamps) -> Result<PathBuf, SubjectError> {
         let path = self.project.join(name.rest());
         let target = match path.canonicalize() {
             Ok(target) => target,
@@ -272,17 +360,36 @@ impl Place {
         if !target.starts_with(&self.project) {
             return Err(SubjectError::Outside { name: name.clone(), target });
         }
-        if target.starts_with(&self.store) {
-            return Err(SubjectError::InStore { name: name.clone(), store: self.store.clone() });
+        if target.starts_with(&self.store.real) {
+            let store = self.store.real.clone();
+            return Err(SubjectError::InStore { name: name.clone(), store });
+        }
+        let rest = name.rest().as_bytes();
+        if let Some(path) = TreePath::new(rest) {
+            let Way { end, passed } = Way::along(&self.project, rest)?;
+            let ends_elsewhere = match end {
+                End::File(end) | End::Folder(end) => end != target,
+                End::Closed(end) => matches!(end, LinkEnd::Nothing | LinkEnd::Circle),
+            };
+            if ends_elsewhere {
+                return Err(SubjectError::Changed { path: target });
+            }
+            stamps.name = Some((path, passed));
         }
         Ok(target)
     }
 
-    fn walk<'a>(&'a self, root: &'a Path, rules: Rules) -> Result<Walk<'a>, SubjectError> {
-        if root.starts_with(&self.store) {
-            return Err(SubjectError::StoreAround { store: self.store.clone(), root: root.into() });
+    fn walk<'a>(
+        &'a self,
+        root: &'a Path,
+        rules: Rules,
+        listed: &'a Listed,
+    ) -> Result<Walk<'a>, SubjectError> {
+        if root.starts_with(&self.store.real) {
+            let store = self.store.real.clone();
+            return Err(SubjectError::StoreAround { store, root: root.into() });
         }
-        Ok(Walk { root, store: &self.store, rules })
+        Ok(Walk { root, store: &self.store, rules, listed })
     }
 }
 
@@ -291,38 +398,32 @@ impl Place {
 fn add_tracked(
     walk: &Walk<'_>,
     tracked: Tracked,
-    list: &mut Vec<(TreePath, Seen)>,
+    listing: &mut Listing,
 ) -> Result<(), SubjectError> {
-    let by_path = |one: &(TreePath, Seen), other: &(TreePath, Seen)| one.0.cmp(&other.0);
-    list.sort_unstable_by(by_path);
-    let walked = list.len();
+    let files = &mut listing.files;
+    files.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+    let walked = files.len();
     let is_walked = |list: &[(TreePath, Seen)], path: &TreePath| {
         list.get(..walked).is_some_and(|list| list.binary_search_by(|(p, _)| p.cmp(path)).is_ok())
     };
     for path in tracked.files {
-        if is_walked(list, &path) || path.below(walk.root).starts_with(walk.store) {
+        let place = path.below(walk.root);
+        let in_store = place.starts_with(&walk.store.real) || place == walk.store.given;
+        if in_store || is_walked(files, &path) {
             continue;
         }
         if let Some(seen) = walk.look(&path)?.and_then(Seen::of) {
-            list.push((path, seen));
+            files.push((path, seen));
         }
     }
     for path in tracked.submodules {
         match walk.look(&path)? {
-            Some(kind) if kind.is_dir() => list.append(&mut walk.forced(&path)?),
-            Some(kind) => list.extend(Seen::of(kind).map(|seen| (path, seen))),
+            Some(kind) if kind.is_dir() => walk.forced(&path, listing)?,
+            Some(kind) => listing.files.extend(Seen::of(kind).map(|seen| (path, seen))),
             None => {}
         }
     }
-    list.sort_unstable_by(by_path);
-    list.dedup_by(|one, other| one.0 == other.0);
     Ok(())
-}
-
-/// Digests a list of paths, which is sorted first.
-fn digest_list(root: &Path, mut list: Vec<(TreePath, Seen)>) -> Result<Vec<Line>, SubjectError> {
-    list.sort_unstable_by(|one, other| one.0.cmp(&other.0));
-    digest_all(root, &list)
 }
 
 fn gone(error: &io::Error) -> bool {

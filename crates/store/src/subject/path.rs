@@ -30,14 +30,23 @@ impl TreePath {
         inside.then(|| Self(bytes.into()))
     }
 
-    /// The path of a text, which has none.
-    pub(super) fn of_text() -> Self {
+    /// The path of a text, which has none, and of the root itself.
+    pub(super) fn empty() -> Self {
         Self(Box::default())
     }
 
     /// The bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
+    }
+
+    /// This path, seen from what has `prefix` in it; `None` if that is too long.
+    pub(super) fn after(&self, prefix: &Self) -> Option<Self> {
+        match (prefix.as_bytes(), self.as_bytes()) {
+            (b"", _) => Some(self.clone()),
+            (_, b"") => Some(prefix.clone()),
+            (prefix, path) => Self::new(&[prefix, b"/", path].concat()),
+        }
     }
 
     pub(super) fn below(&self, root: &Path) -> PathBuf {

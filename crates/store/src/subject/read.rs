@@ -1,10 +1,11 @@
-//! Reads what lies at a path and digests it, many at a time. Opens nothing but regular files, and follows no link.
+//! Reads what lies at a path and digests it, many at a time. Opens nothing but regular files; which link leads where was
+//! found out before, and is found out again afterwards.
 
-use std::fs::{File, FileType, Metadata};
+use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
 use std::num::NonZero;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -14,9 +15,11 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
 
-use super::manifest::{Found, Line};
+use super::link::{self, End, Way};
+use super::manifest::{Found, Line, LinkEnd};
 use super::path::TreePath;
-use super::{FILE_BYTES_MAX, SubjectError, gone_or};
+use super::stamp::Stamp;
+use super::{FILE_BYTES_MAX, SubjectError};
 
 /// Threads that read at the same time.
 const THREADS_MAX: usize = 8;
@@ -25,37 +28,22 @@ const BATCH: usize = 32;
 /// Bytes read at a time.
 const BUFFER_BYTES: usize = 128 << 10;
 
-/// What a path was seen to be, before it is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Seen {
-    Regular,
-    Link,
-    Fifo,
-    Socket,
-    BlockDevice,
-    CharacterDevice,
+/// What has to be read at a path.
+#[derive(Debug, Clone)]
+pub(super) enum Task {
+    File,
+    /// A link, its text, where it leads, and where the files of a folder are listed.
+    Link {
+        text: Vec<u8>,
+        way: Way,
+        listed: TreePath,
+    },
+    /// Nothing: it is known already.
+    Known(Found),
 }
 
-impl Seen {
-    /// `None` for a folder, which is walked and not read.
-    pub(super) fn of(kind: FileType) -> Option<Self> {
-        if kind.is_dir() {
-            None
-        } else if kind.is_file() {
-            Some(Self::Regular)
-        } else if kind.is_symlink() {
-            Some(Self::Link)
-        } else if kind.is_fifo() {
-            Some(Self::Fifo)
-        } else if kind.is_socket() {
-            Some(Self::Socket)
-        } else if kind.is_block_device() {
-            Some(Self::BlockDevice)
-        } else {
-            Some(Self::CharacterDevice)
-        }
-    }
-}
+/// A line and the stamps it was read under.
+pub(super) type Stamped = (Line, Box<[Stamp]>);
 
 /// Digests every path of the list below `root`. The lines come in the order of the list.
 ///
@@ -63,8 +51,8 @@ impl Seen {
 /// One of the paths that could not be read; which one is not promised when several could not.
 pub(super) fn digest_all(
     root: &Path,
-    list: &[(TreePath, Seen)],
-) -> Result<Vec<Line>, SubjectError> {
+    list: &[(TreePath, Task)],
+) -> Result<Vec<Stamped>, SubjectError> {
     let threads = thread::available_parallelism().map_or(1, NonZero::get).min(THREADS_MAX);
     let threads = threads.min(list.len().div_ceil(BATCH)).max(1);
     let batches: Vec<_> = list.chunks(BATCH).collect();
@@ -76,7 +64,7 @@ pub(super) fn digest_all(
         while !failed.load(Ordering::Relaxed) {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(batch) = batches.get(number) else { break };
-            let lines = batch.iter().map(|(path, seen)| line(root, path, *seen, &mut buffer));
+            let lines = batch.iter().map(|(path, task)| line(root, path, task, &mut buffer));
             match lines.collect::<Result<Vec<_>, _>>() {
                 Ok(lines) => done.push((number, lines)),
                 Err(error) => {
@@ -103,34 +91,78 @@ pub(super) fn digest_all(
     Ok(done.into_iter().flat_map(|(_, lines)| lines).collect())
 }
 
-fn line(root: &Path, path: &TreePath, seen: Seen, buffer: &mut [u8]) -> Result<Line, SubjectError> {
+fn line(
+    root: &Path,
+    path: &TreePath,
+    task: &Task,
+    buffer: &mut [u8],
+) -> Result<Stamped, SubjectError> {
     let place = path.below(root);
-    let found = match seen {
-        Seen::Regular => digest_file(&place, buffer)?,
-        Seen::Link => Found::Link(digest_link(&place)?),
-        Seen::Fifo => Found::Fifo,
-        Seen::Socket => Found::Socket,
-        Seen::BlockDevice => Found::BlockDevice,
-        Seen::CharacterDevice => Found::CharacterDevice,
+    let (found, stamps) = match task {
+        Task::File => {
+            let (found, stamp) = digest_file(&place, buffer)?;
+            (found.into(), [stamp].into())
+        }
+        Task::Link { text, way, listed } => digest_link(&place, text, way, listed, buffer)?,
+        Task::Known(found) => (*found, Box::default()),
     };
-    Ok(Line { path: path.clone(), found })
+    Ok((Line { path: path.clone(), found }, stamps))
 }
 
 /// Digests one regular file.
-pub(super) fn digest_one(path: &Path) -> Result<Found, SubjectError> {
-    digest_file(path, &mut vec![0; BUFFER_BYTES])
+pub(super) fn digest_one(path: &Path) -> Result<(Found, Stamp), SubjectError> {
+    let (content, stamp) = digest_file(path, &mut vec![0; BUFFER_BYTES])?;
+    Ok((content.into(), stamp))
 }
 
-fn digest_link(path: &Path) -> Result<Digest, SubjectError> {
-    let text = std::fs::read_link(path).map_err(|error| {
-        // What is no link any more is an invalid argument.
-        let changed = error.kind() == io::ErrorKind::InvalidInput;
-        if changed { SubjectError::Changed { path: path.into() } } else { gone_or(path, error) }
-    })?;
-    Ok(Digest::plain(text.as_os_str().as_bytes()))
+fn digest_link(
+    place: &Path,
+    text: &[u8],
+    way: &Way,
+    listed: &TreePath,
+    buffer: &mut [u8],
+) -> Result<(Found, Box<[Stamp]>), SubjectError> {
+    let mut stamps = way.passed.clone();
+    let end = match &way.end {
+        End::Closed(end) => *end,
+        End::Folder(_) => LinkEnd::Folder(Digest::plain(listed.as_bytes())),
+        End::File(target) => {
+            let read = digest_file(target, buffer);
+            let (content, stamp) = read.map_err(|error| error.behind(place))?;
+            drop(stamp);
+            if content.is_executable {
+                LinkEnd::Executable(content.digest)
+            } else {
+                LinkEnd::File(content.digest)
+            }
+        }
+    };
+    if link::text(place)? != text || follow(place)? != *way {
+        return Err(SubjectError::Changed { path: place.into() });
+    }
+    Ok((Found::Link { text: Digest::plain(text), end }, stamps.into()))
 }
 
-fn digest_file(path: &Path, buffer: &mut [u8]) -> Result<Found, SubjectError> {
+/// Where the link at `place` leads.
+pub(super) fn follow(place: &Path) -> Result<Way, SubjectError> {
+    let (Some(folder), Some(name)) = (place.parent(), place.file_name()) else {
+        return Err(SubjectError::Changed { path: place.into() });
+    };
+    Way::along(folder, name.as_bytes()).map_err(|error| error.behind(place))
+}
+
+struct Content {
+    digest: Digest,
+    is_executable: bool,
+}
+
+impl From<Content> for Found {
+    fn from(Content { digest, is_executable }: Content) -> Self {
+        if is_executable { Self::Executable(digest) } else { Self::File(digest) }
+    }
+}
+
+fn digest_file(path: &Path, buffer: &mut [u8]) -> Result<(Content, Stamp), SubjectError> {
     let changed = || SubjectError::Changed { path: path.into() };
     let failed = |source| SubjectError::Read { path: path.into(), source };
     let mut file = open_regular(path)?.ok_or_else(changed)?;
@@ -156,16 +188,16 @@ fn digest_file(path: &Path, buffer: &mut [u8]) -> Result<Found, SubjectError> {
         length += count as u64;
     }
     let after = file.metadata().map_err(failed)?;
-    if length != before.len() || stamp(&before) != stamp(&after) {
+    if length != before.len() || times(&before) != times(&after) {
         return Err(changed());
     }
     let digest = Digest::from_bytes(hasher.finalize().into());
-    let executable = before.mode() & 0o111 != 0;
-    Ok(if executable { Found::Executable(digest) } else { Found::File(digest) })
+    let is_executable = before.mode() & 0o111 != 0;
+    Ok((Content { digest, is_executable }, Stamp::of(&before)))
 }
 
 /// Size, mode and both times, to the nanosecond: whatever writes to a file moves one of them.
-fn stamp(of: &Metadata) -> (u64, u32, [i64; 4]) {
+fn times(of: &Metadata) -> (u64, u32, [i64; 4]) {
     (of.len(), of.mode(), [of.mtime(), of.mtime_nsec(), of.ctime(), of.ctime_nsec()])
 }
 

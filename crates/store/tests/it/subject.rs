@@ -12,7 +12,7 @@ use std::process::Command;
 
 use actum_core::{Digest, SubjectKind, SubjectName};
 use actum_store::subject::{
-    Found, GitId, Head, Line, Manifest, ManifestError, SubjectError, Taken, TreePath, take,
+    Found, GitId, Head, Line, LinkEnd, Manifest, ManifestError, SubjectError, Taken, TreePath, take,
 };
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -326,8 +326,15 @@ fn submodules_and_nested_repositories_are_walked_like_folders() {
     project.commit("sub");
     git_in(project.path(), &["init", "-q", "nested"]);
     project.write("nested/file", "");
-    let expect =
-        [".gitmodules", "nested/file", "run.sh", "src/lib.rs", "sub/run.sh", "sub/src/lib.rs"];
+    let expect = [
+        ".gitmodules",
+        "nested/file",
+        "run.sh",
+        "src/lib.rs",
+        "sub/.git",
+        "sub/run.sh",
+        "sub/src/lib.rs",
+    ];
     assert_eq!(project.paths("HEAD"), expect);
     // An ignore rule cannot hide a submodule that git knows.
     let told = project.told("HEAD", |project| project.write(".gitignore", "/sub/\n"));
@@ -397,30 +404,382 @@ fn a_tracked_device_or_pipe_behind_an_ignore_rule_is_not_opened_either() {
     assert_eq!(told, ["run.sh is gone"]);
 }
 
-#[test]
-fn a_link_is_its_text_and_never_what_it_points_to() {
-    let project = Project::committed();
-    let outside = Project::empty();
-    outside.write("secret", "1");
-    symlink(outside.path(), project.at("folder")).unwrap();
-    symlink(outside.at("secret"), project.at("file")).unwrap();
-    assert_eq!(project.paths("HEAD"), ["file", "folder", "run.sh", "src/lib.rs"]);
-    assert!(project.told("HEAD", |_| outside.write("secret", "2")).is_empty());
-    let told = project.told("HEAD", |project| {
-        fs::remove_file(project.at("file")).unwrap();
-        symlink("elsewhere", project.at("file")).unwrap();
-    });
-    assert_eq!(told, ["file changed"]);
+// Links.
+
+/// What the manifest says of one path.
+fn found(project: &Project, name: &str, path: &str) -> Found {
+    let taken = project.take(name);
+    taken.manifest.lines().iter().find(|line| line.path.to_string() == path).unwrap().found
+}
+
+/// Where a link of the work tree ends.
+fn end(project: &Project, path: &str) -> LinkEnd {
+    let Found::Link { end, .. } = found(project, "HEAD", path) else { panic!("{path} is no link") };
+    end
 }
 
 #[test]
-fn a_tracked_path_behind_a_link_is_not_read_through_it() {
+fn a_link_to_a_file_is_its_text_and_that_file() {
+    for name in ["HEAD", "dir:."] {
+        let project = Project::committed();
+        let outside = Project::empty();
+        outside.write("secret", "1");
+        project.write(".gitignore", "build/\n");
+        project.write("build/src.txt", "1");
+        symlink(outside.at("secret"), project.at("out")).unwrap();
+        symlink("build/src.txt", project.at("src.txt")).unwrap();
+        project.git(&["add", "src.txt"]);
+        let expect = Found::Link {
+            text: Digest::plain(b"build/src.txt"),
+            end: LinkEnd::File(Digest::plain(b"1")),
+        };
+        assert_eq!(found(&project, name, "src.txt"), expect);
+        let told = project.told(name, |_| outside.write("secret", "2"));
+        assert_eq!(told, ["out now leads to other content"]);
+        let told = project.told(name, |project| project.write("build/src.txt", "2"));
+        assert_eq!(told.last().unwrap(), "src.txt now leads to other content");
+        let told = project.told(name, |_| set_mode(&outside.at("secret"), 0o755));
+        assert_eq!(told, ["out was a link to a plain file and is a link to an executable file"]);
+        let told = project.told(name, |project| {
+            fs::remove_file(project.at("out")).unwrap();
+            outside.write("copy", "2");
+            set_mode(&outside.at("copy"), 0o755);
+            symlink(outside.at("copy"), project.at("out")).unwrap();
+        });
+        assert_eq!(told, ["out changed"]);
+    }
+}
+
+#[test]
+fn a_chain_of_links_is_followed_to_its_end() {
+    let project = Project::committed();
+    let outside = Project::empty();
+    outside.write("one/file", "1");
+    outside.write("two/file", "2");
+    symlink("one", outside.at("middle")).unwrap();
+    symlink(outside.at("middle/../middle//file"), project.at("chain")).unwrap();
+    symlink(outside.at("one/file/"), project.at("no-folder")).unwrap();
+    let end = |path| end(&project, path);
+    assert_eq!(end("chain"), LinkEnd::File(Digest::plain(b"1")));
+    assert_eq!(end("no-folder"), LinkEnd::Nothing);
+    let told = project.told("HEAD", |_| {
+        fs::remove_file(outside.at("middle")).unwrap();
+        symlink("two", outside.at("middle")).unwrap();
+    });
+    assert_eq!(told, ["chain now leads to other content"]);
+}
+
+#[test]
+fn a_folder_behind_a_link_is_listed_unless_the_walk_lists_it() {
+    let project = Project::committed();
+    let outside = Project::empty();
+    outside.write("lib/.gitignore", "*\n");
+    outside.write("lib/a", "1");
+    outside.write("lib/deep/b", "1");
+    project.write(".gitignore", "build/\n");
+    project.write("build/out", "1");
+    symlink("build", project.at("ignored")).unwrap();
+    symlink("src", project.at("inside")).unwrap();
+    symlink(outside.at("lib"), project.at("outside")).unwrap();
+    let expect = [
+        ".gitignore",
+        "ignored",
+        "ignored/out",
+        "inside",
+        "outside",
+        "outside/.gitignore",
+        "outside/a",
+        "outside/deep/b",
+        "run.sh",
+        "src/lib.rs",
+    ];
+    assert_eq!(project.paths("HEAD"), expect);
+    let told = project.told("HEAD", |project| {
+        project.write("build/out", "2");
+        project.write("build/new", "");
+        outside.write("lib/deep/b", "2");
+        fs::remove_file(outside.at("lib/a")).unwrap();
+    });
+    let expect = [
+        "ignored/new is new",
+        "ignored/out changed",
+        "outside/a is gone",
+        "outside/deep/b changed",
+    ];
+    assert_eq!(told, expect);
+    // Nothing is ignored in a `dir` subject, so the walk lists `build` itself.
+    assert!(!project.paths("dir:.").contains(&"ignored/out".to_owned()));
+    let told = project.told("dir:src", |project| {
+        symlink("..", project.at("src/up")).unwrap();
+    });
+    assert!(told.contains(&"up is new".to_owned()), "{told:?}");
+    // The folder of the subject itself is met again there, and not entered.
+    assert!(matches!(found(&project, "dir:src", "up/src"), Found::Folder(_)));
+}
+
+#[test]
+fn a_chain_to_another_folder_of_the_tree_is_seen() {
+    let project = Project::committed();
+    let outside = Project::empty();
+    project.write("other/lib.rs", "fn evil() {}\n");
+    symlink(project.at("src"), outside.at("middle")).unwrap();
+    symlink(outside.at("middle"), project.at("used")).unwrap();
+    let told = project.told("HEAD", |project| {
+        fs::remove_file(outside.at("middle")).unwrap();
+        symlink(project.at("other"), outside.at("middle")).unwrap();
+    });
+    assert_eq!(told, ["used now leads to other content"]);
+}
+
+#[test]
+fn links_in_circles_end() {
+    let project = Project::committed();
+    let outside = Project::empty();
+    symlink("two", project.at("one")).unwrap();
+    symlink("one", project.at("two")).unwrap();
+    symlink(".", project.at("here")).unwrap();
+    symlink("nowhere", project.at("nothing")).unwrap();
+    symlink("/dev/null", project.at("null")).unwrap();
+    outside.write("file", "");
+    symlink(outside.path(), outside.at("again")).unwrap();
+    symlink(project.path(), outside.at("back")).unwrap();
+    symlink(outside.path(), project.at("out")).unwrap();
+    let end = |path| end(&project, path);
+    assert_eq!([end("one"), end("two")], [LinkEnd::Circle; 2]);
+    assert_eq!([end("nothing"), end("null")], [LinkEnd::Nothing, LinkEnd::CharacterDevice]);
+    assert_eq!([end("here"), end("out/back")], [LinkEnd::Folder(Digest::plain(b"")); 2]);
+    assert_eq!([end("out"), end("out/again")], [LinkEnd::Folder(Digest::plain(b"out")); 2]);
+    let told = project.told("HEAD", |project| project.write("nowhere", "now"));
+    assert_eq!(
+        told,
+        ["nothing was a link to nothing and is a link to a plain file", "nowhere is new"]
+    );
+}
+
+#[test]
+fn a_link_that_led_to_a_file_and_leads_to_a_folder_is_named() {
+    let project = Project::committed();
+    let outside = Project::empty();
+    outside.write("end", "");
+    symlink(outside.at("end"), project.at("link")).unwrap();
+    let told = project.told("HEAD", |_| {
+        fs::remove_file(outside.at("end")).unwrap();
+        outside.write("end/file", "");
+    });
+    let expect = ["link was a link to a plain file and is a link to a folder", "link/file is new"];
+    assert_eq!(told, expect);
+}
+
+#[test]
+fn an_outer_folder_that_two_links_reach_is_listed_once() {
+    let project = Project::committed();
+    let outside = Project::empty();
+    outside.write("x/file", "1");
+    symlink(outside.at("x"), project.at("a")).unwrap();
+    symlink(outside.path(), project.at("b")).unwrap();
+    assert_eq!(project.paths("HEAD"), ["a", "a/file", "b", "b/x", "run.sh", "src/lib.rs"]);
+    // Another name for the same files is another subject.
+    let told = project.told("HEAD", |project| {
+        fs::rename(outside.at("x"), outside.at("y")).unwrap();
+        fs::remove_file(project.at("a")).unwrap();
+        symlink(outside.at("y"), project.at("a")).unwrap();
+    });
+    assert_eq!(told, ["a changed", "b/x is gone", "b/y is new"]);
+}
+
+#[test]
+fn a_link_into_the_store_is_refused_and_one_into_the_repository_is_counted() {
+    let project = Project::committed();
+    project.write(".actum/src.txt", "");
+    symlink(".git/HEAD", project.at("head")).unwrap();
+    symlink(".git/hooks", project.at("hooks")).unwrap();
+    fs::create_dir_all(project.at(".git/hooks")).unwrap();
+    let told = project.told("HEAD", |project| project.write(".git/hooks/pre-commit", "evil"));
+    assert_eq!(told, ["hooks/pre-commit is new"]);
+    for end in ["src.txt", ""] {
+        symlink(project.at(".actum").join(end), project.at("link")).unwrap();
+        assert_eq!(
+            refusal(&project, "HEAD"),
+            "PROJECT/link leads into the store PROJECT/.actum, which no step is performed on; remove the link"
+        );
+        fs::remove_file(project.at("link")).unwrap();
+    }
+    // A store that is reached through a link is still the store.
+    let elsewhere = Project::empty();
+    fs::rename(project.at(".actum"), elsewhere.at("store")).unwrap();
+    symlink(elsewhere.at("store"), project.at(".actum")).unwrap();
+    project.git(&["add", ".actum"]);
+    assert!(!project.paths("HEAD").iter().any(|path| path.starts_with(".actum")));
+}
+
+#[test]
+fn an_unreadable_end_of_a_link_is_an_error_that_names_both() {
+    if is_super_user() {
+        return;
+    }
+    let project = Project::committed();
+    let shut = project.at("build/file");
+    project.write(".gitignore", "build/\n");
+    project.write("build/file", "");
+    set_mode(&shut, 0o000);
+    for (text, target) in [("build/file", "build/file"), ("build", "build/file")] {
+        symlink(text, project.at("link")).unwrap();
+        let expect = format!("PROJECT/link leads to PROJECT/{target}, which cannot be read");
+        assert_eq!(refusal(&project, "HEAD"), expect);
+        fs::remove_file(project.at("link")).unwrap();
+    }
+}
+
+#[test]
+fn only_what_looks_like_a_repository_hides_behind_its_name() {
+    let project = Project::committed();
+    git_in(project.path(), &["init", "-q", "nested"]);
+    project.write("nested/.git/hidden", "");
+    for name in ["HEAD", "dir:."] {
+        let told = project.told(name, |project| {
+            project.write("lib/.git/src.txt", name);
+            project.write("file/.git", name);
+            project.write("file/x", name);
+        });
+        assert_eq!(told.len(), 3, "{told:?}");
+        assert!(told.iter().any(|told| told.starts_with("lib/.git/src.txt ")), "{told:?}");
+        assert!(told.iter().any(|told| told.starts_with("file/.git ")), "{told:?}");
+        assert!(!project.paths(name).contains(&"nested/.git/hidden".to_owned()));
+        assert!(!project.paths(name).iter().any(|path| path.starts_with(".git/")));
+    }
+}
+
+// What happened between two takings.
+
+/// What is told to be touched after `edit`, which leaves every content as it was.
+fn touched(project: &Project, name: &str, edit: impl FnOnce(&Project)) -> Vec<String> {
+    // Later than the clock's last tick, so that a new change time is another one.
+    let wait = || std::thread::sleep(std::time::Duration::from_millis(25));
+    wait();
+    let before = project.take(name);
+    wait();
+    edit(project);
+    let after = project.take(name);
+    assert_eq!(before.manifest.changes(&after.manifest), []);
+    before.touched(&after).iter().map(ToString::to_string).collect()
+}
+
+/// Writes other content and the old one again, with its time, as an attacker would.
+fn swap_and_restore(path: &Path) {
+    let (text, time) = (fs::read(path).unwrap(), fs::metadata(path).unwrap().modified().unwrap());
+    fs::write(path, "evil").unwrap();
+    fs::write(path, text).unwrap();
+    fs::OpenOptions::new().write(true).open(path).unwrap().set_modified(time).unwrap();
+}
+
+#[test]
+fn a_file_that_was_swapped_and_restored_is_touched() {
+    let project = Project::committed();
+    for (name, path) in [("HEAD", "src/lib.rs"), ("dir:src", "lib.rs"), ("file:run.sh", "run.sh")] {
+        let place = if name == "dir:src" { "src/lib.rs" } else { path };
+        let told = touched(&project, name, |project| swap_and_restore(&project.at(place)));
+        assert_eq!(told, [path], "{name}");
+    }
+}
+
+#[test]
+fn a_file_that_was_replaced_by_its_equal_is_touched() {
+    let project = Project::committed();
+    let told = touched(&project, "HEAD", |project| {
+        fs::copy(project.at("run.sh"), project.at("copy")).unwrap();
+        fs::rename(project.at("copy"), project.at("run.sh")).unwrap();
+    });
+    assert_eq!(told, ["run.sh"]);
+}
+
+#[test]
+fn a_mode_or_a_link_that_came_and_went_is_touched() {
+    let project = Project::committed();
+    let told = touched(&project, "HEAD", |project| {
+        set_mode(&project.at("run.sh"), 0o600);
+        set_mode(&project.at("run.sh"), 0o644);
+        fs::hard_link(project.at("src/lib.rs"), project.at("hard")).unwrap();
+        fs::remove_file(project.at("hard")).unwrap();
+    });
+    assert_eq!(told, ["run.sh", "src/lib.rs"]);
+}
+
+#[test]
+fn reading_and_listing_touch_nothing() {
+    let project = Project::committed();
+    project.write(".gitignore", "target/\n*.pyc\n");
+    symlink("run.sh", project.at("link")).unwrap();
+    for name in ["HEAD", "dir:src", "file:run.sh", "text:x"] {
+        let told = touched(&project, name, |project| {
+            fs::read(project.at("link")).unwrap();
+            fs::read(project.at("src/lib.rs")).unwrap();
+            assert_eq!(fs::read_dir(project.at("src")).unwrap().count(), 1);
+            project.git(&["status"]);
+        });
+        assert!(told.is_empty(), "{name}: {told:?}");
+    }
+    // Nor does what a command leaves beside the files.
+    let told = touched(&project, "HEAD", |project| {
+        project.write("target/out", "");
+        project.write("src/lib.pyc", "");
+        project.write("src/passing", "");
+        fs::remove_file(project.at("src/passing")).unwrap();
+    });
+    assert!(told.is_empty(), "{told:?}");
+    assert!(touched(&project, "HEAD", |_| {}).is_empty());
+}
+
+#[test]
+fn whatever_a_link_passes_is_touched_under_the_name_of_the_link() {
+    let project = Project::committed();
+    let outside = Project::empty();
+    outside.write("one", "1");
+    outside.write("folder/file", "1");
+    symlink("one", outside.at("middle")).unwrap();
+    symlink(outside.at("middle"), project.at("chain")).unwrap();
+    symlink(outside.at("folder"), project.at("folder")).unwrap();
+    let relink = |link: &Path| {
+        let text = fs::read_link(link).unwrap();
+        fs::remove_file(link).unwrap();
+        symlink(text, link).unwrap();
+    };
+    let told = touched(&project, "HEAD", |_| swap_and_restore(&outside.at("one")));
+    assert_eq!(told, ["chain"]);
+    assert_eq!(touched(&project, "HEAD", |_| relink(&outside.at("middle"))), ["chain"]);
+    assert_eq!(touched(&project, "HEAD", |project| relink(&project.at("chain"))), ["chain"]);
+    let told = touched(&project, "HEAD", |_| swap_and_restore(&outside.at("folder/file")));
+    assert_eq!(told, ["folder/file"]);
+    // The name of the subject may be a link as well.
+    symlink("run.sh", project.at("name")).unwrap();
+    symlink("src", project.at("named")).unwrap();
+    assert_eq!(touched(&project, "file:name", |project| relink(&project.at("name"))), ["name"]);
+    assert_eq!(touched(&project, "dir:named", |project| relink(&project.at("named"))), ["named"]);
+}
+
+#[test]
+fn a_folder_that_was_moved_away_and_back_is_touched() {
+    let project = Project::committed();
+    let told = touched(&project, "HEAD", |project| {
+        fs::rename(project.at("src"), project.at("away")).unwrap();
+        project.write("src/lib.rs", "evil");
+        fs::remove_dir_all(project.at("src")).unwrap();
+        fs::rename(project.at("away"), project.at("src")).unwrap();
+    });
+    assert_eq!(told, ["src"]);
+}
+
+// Names, files and folders.
+
+#[test]
+fn a_tracked_path_behind_a_link_is_the_file_it_leads_to() {
     let project = Project::committed();
     let outside = Project::empty();
     outside.write("lib.rs", "fn one() {}\n");
     fs::remove_dir_all(project.at("src")).unwrap();
     symlink(outside.path(), project.at("src")).unwrap();
-    assert_eq!(project.paths("HEAD"), ["run.sh", "src"]);
+    assert_eq!(project.paths("HEAD"), ["run.sh", "src", "src/lib.rs"]);
+    let told = project.told("HEAD", |_| outside.write("lib.rs", "evil"));
+    assert_eq!(told, ["src/lib.rs changed"]);
 }
 
 #[test]
@@ -499,7 +858,7 @@ fn dir_ignores_nothing_but_git_and_the_store() {
     project.write(".gitignore", "*.log\n");
     project.write("src/a.log", "");
     project.write(".actum/x", "");
-    project.write("src/nested/.git/config", "");
+    git_in(project.path(), &["init", "-q", "src/nested"]);
     assert_eq!(project.paths("dir:."), [".gitignore", "run.sh", "src/a.log", "src/lib.rs"]);
     assert_eq!(project.paths("dir:src"), ["a.log", "lib.rs"]);
 }
@@ -790,6 +1149,13 @@ fn the_bytes_are_those_of_the_format_page() {
     let expect =
         [b"ACTUMSJ1\x01\x01".as_slice(), &[1; 20], &[2; 20], b"\x00\x00\x00\x01\x00\x03a/b\x04"];
     assert_eq!(manifest.to_bytes(), expect.concat());
+
+    let [text, content] = [b"b", b"c"].map(|bytes| Digest::plain(bytes));
+    let found = Found::Link { text, end: LinkEnd::Executable(content) };
+    let line = Line { path: TreePath::new(b"a").unwrap(), found };
+    let manifest = Manifest::new(SubjectKind::Dir, None, vec![line]).unwrap();
+    let start = b"ACTUMSJ1\x03\x00\x00\x00\x01\x00\x01a\x03".as_slice();
+    assert_eq!(manifest.to_bytes(), [start, text.as_bytes(), b"\x02", content.as_bytes()].concat());
 }
 
 #[test]
@@ -806,7 +1172,10 @@ fn what_is_no_manifest_is_refused() {
         refused(b"\x03\0\0\0\0!"),
         refused(b"\x03\0\0\0\x02\0\x01b\x04\0\x01a\x04"),
         refused(b"\x03\0\0\0\x02\0\x01a\x04\0\x01a\x04"),
+        refused(b"\x03\0\0\0\x01\0\x01a\x0a"),
         refused(b"\x03\0\0\0\x01\0\x01a\x09"),
+        refused(&[b"\x03\0\0\0\x01\0\x01a\x03".as_slice(), &[7; 32]].concat()),
+        refused(&[b"\x03\0\0\0\x01\0\x01a\x03".as_slice(), &[7; 32], b"\x03"].concat()),
         refused(b"\x03\0\0\0\x01\0\x04../a\x04"),
         refused(b"\x03\0\0\0\x01\0\0\x04"),
         refused(b"\x02\0\0\0\0"),
@@ -822,7 +1191,10 @@ fn what_is_no_manifest_is_refused() {
     1 bytes follow the last line of the manifest
     line 1 of the manifest does not come after the line before it
     line 1 of the manifest does not come after the line before it
-    the manifest holds 9 as what lies at a path, which version 1 does not know
+    the manifest holds 10 as what lies at a path, which version 1 does not know
+    the manifest ends in the middle of a digest
+    the manifest ends in the middle of the end of a link
+    the manifest holds 3 as the end of a link, which version 1 does not know
     line 0 of the manifest has a path that is none, or one of more than 4096 bytes
     line 0 of the manifest has a path that is none, or one of more than 4096 bytes
     a manifest of kind file cannot hold anything but one regular file
@@ -844,12 +1216,28 @@ fn a_head_or_a_text_belongs_to_its_kind() {
     assert!(shape(SubjectKind::File, None, line(Found::Fifo)));
 }
 
+fn any_end() -> impl Strategy<Value = LinkEnd> {
+    let digest = (0..3_u8).prop_map(|byte| Digest::plain(&[byte]));
+    prop_oneof![
+        digest.clone().prop_map(LinkEnd::File),
+        digest.clone().prop_map(LinkEnd::Executable),
+        digest.prop_map(LinkEnd::Folder),
+        Just(LinkEnd::Nothing),
+        Just(LinkEnd::Fifo),
+        Just(LinkEnd::Socket),
+        Just(LinkEnd::BlockDevice),
+        Just(LinkEnd::CharacterDevice),
+        Just(LinkEnd::Circle),
+    ]
+}
+
 fn any_found() -> impl Strategy<Value = Found> {
-    let digest = any::<u8>().prop_map(|byte| Digest::plain(&[byte]));
+    let digest = (0..3_u8).prop_map(|byte| Digest::plain(&[byte]));
     prop_oneof![
         digest.clone().prop_map(Found::File),
         digest.clone().prop_map(Found::Executable),
-        digest.prop_map(Found::Link),
+        digest.clone().prop_map(Found::Folder),
+        (digest, any_end()).prop_map(|(text, end)| Found::Link { text, end }),
         Just(Found::Fifo),
         Just(Found::Socket),
         Just(Found::BlockDevice),
