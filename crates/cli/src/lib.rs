@@ -24,6 +24,7 @@ pub use crate::reference::reference_page;
 
 /// Does what the command line says, and returns the exit code.
 pub fn main() -> ExitCode {
+    keep_secrets_out_of_core_files();
     let cli = Cli::parse();
     let say = Say { json: cli.json };
     match dispatch(&cli, say) {
@@ -32,6 +33,16 @@ pub fn main() -> ExitCode {
             failure.tell(say);
             ExitCode::from(failure.exit)
         }
+    }
+}
+
+/// A core file of this process would hold the key. Commands it starts are not touched: this ends where another program begins.
+fn keep_secrets_out_of_core_files() {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        // Without it everything works as well; there is only more to be careful with.
+        let _unprotected = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     }
 }
 

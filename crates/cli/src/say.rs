@@ -2,9 +2,12 @@
 //! what happened, to what, and what to do.
 
 use std::error::Error;
-use std::io::{self, Write as _};
+use std::fs::OpenOptions;
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
+use actum_core::policy::FILE_MAX;
 use actum_core::{Answer, CommitError, Outcome as RunOutcome, Reason, Refusal};
 use actum_store::{PolicyMissing, StoreError};
 use anstyle::{AnsiColor, Style};

@@ -35,6 +35,9 @@ pub(crate) fn step<'a>(policy: &'a Policy, name: &str) -> Outcome<(StepName, &'a
 /// The subject a person named, of the kind the rule wants.
 pub(crate) fn name(rule: &Rule, given: Option<&str>) -> Outcome<SubjectName> {
     let kind = rule.subject();
+    if let Some(fixed) = rule.fixed_subject() {
+        return one_subject(fixed, given);
+    }
     let refuse =
         |message: String| Failure::usage(message).hint(format!("write it as {}", form(kind)));
     let Some(given) = given else {
@@ -57,6 +60,19 @@ pub(crate) fn name(rule: &Rule, given: Option<&str>) -> Outcome<SubjectName> {
         Err(error) => return Err(refuse(error.to_string())),
     };
     Ok(parsed)
+}
+
+/// The one subject of a step, whether it was named or not.
+fn one_subject(fixed: &SubjectName, given: Option<&str>) -> Outcome<SubjectName> {
+    let same = |given: &str| {
+        SubjectName::parse(given).is_ok_and(|name| name == *fixed)
+            || SubjectName::new(fixed.kind(), given).is_ok_and(|name| name == *fixed)
+    };
+    match given.filter(|given| !same(given)) {
+        None => Ok(fixed.clone()),
+        Some(given) => Err(Failure::usage(format!("`{given}` is not the subject of this step"))
+            .hint(format!("its one subject is {fixed}"))),
+    }
 }
 
 const fn form(kind: SubjectKind) -> &'static str {
@@ -104,11 +120,15 @@ fn path(context: &Context, digest: &Digest) -> PathBuf {
 }
 
 fn forget_old(context: &Context) {
-    let Ok(entries) = fs::read_dir(context.places().subjects()) else { return };
-    let mut kept: Vec<_> = entries
-        .filter_map(|entry| {
-            let entry = entry.ok()?;
-            Some((entry.metadata().ok()?.modified().ok()?, entry.path()))
+    let folder = context.places().subjects();
+    let Ok(names) = RealDisk.list(&folder) else { return };
+    let mut kept: Vec<_> = names
+        .iter()
+        .filter(|name| Digest::from_hex(name).is_some())
+        .filter_map(|name| {
+            let path = folder.join(name);
+            let meta = fs::symlink_metadata(&path).ok().filter(fs::Metadata::is_file)?;
+            Some((meta.modified().ok()?, path))
         })
         .collect();
     kept.sort();

@@ -11,7 +11,7 @@ use crate::args;
 use crate::cmd::policy::{accept, prepare};
 use crate::context::{Context, POLICY_NAME, at_a_terminal, confirm, writer};
 use crate::detect::policy_text;
-use crate::say::{FAILED, Failure, Outcome, dim, read_text};
+use crate::say::{FAILED, Failure, Outcome, dim, foreign, read_text};
 
 pub(crate) fn init(context: &Context, args: &args::Init) -> Outcome<u8> {
     let (text, written) = policy_file(context)?;
@@ -68,7 +68,7 @@ fn show(text: &str, written: bool) -> String {
     } else {
         format!("{POLICY_NAME} was there already:")
     };
-    let body: Vec<_> = text.lines().map(|line| dim(&format!("  {line}"))).collect();
+    let body: Vec<_> = text.lines().map(|line| dim(&format!("  {}", foreign(line)))).collect();
     format!("{head}\n{}\n", body.join("\n"))
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::args;
 use crate::context::Context;
-use crate::say::{self, Failure, Outcome, dim, known_code, note};
+use crate::say::{self, Failure, Outcome, dim, foreign, known_code, note};
 use crate::time::{local, utc};
 
 const POLL: Duration = Duration::from_millis(200);
@@ -116,6 +116,7 @@ struct Entry {
 impl Entry {
     fn line(&self) -> String {
         let Self { index, time_ms, kind, words, .. } = self;
+        let words = foreign(words);
         format!("{index:>6}  {}  {:<9}  {words}", dim(&local(*time_ms)), kind.word())
     }
 }

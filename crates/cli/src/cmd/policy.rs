@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use actum_core::policy::{Element, PolicyError};
+use actum_core::policy::{Element, PolicyError, Rule};
 use actum_core::{Owner, Request};
 use actum_store::{AcceptedPolicy, RealDisk};
 use anstyle::{AnsiColor, Style};
@@ -11,7 +11,7 @@ use similar::{ChangeTag, TextDiff};
 
 use crate::args;
 use crate::context::{Context, confirm, writer};
-use crate::say::{Failure, Outcome, USAGE, dim, read_text};
+use crate::say::{Failure, Outcome, USAGE, dim, foreign, read_text};
 
 pub(crate) fn run(context: &Context, args: &args::Policy) -> Outcome<u8> {
     match args {
@@ -55,7 +55,7 @@ fn check(context: &Context, file: Option<&Path>) -> Outcome<u8> {
     let same = in_force.as_ref().is_some_and(|in_force| in_force.digest() == policy.digest());
     let say = context.say;
     for (name, rule) in policy.policy().steps() {
-        say.line(&format!("{name} on {}", rule.subject().word()));
+        say.line(&format!("{name} on {}", subject_words(rule)));
         for command in rule.commands() {
             say.line(&format!("  {}", command_line(&policy, command)));
         }
@@ -73,6 +73,11 @@ fn check(context: &Context, file: Option<&Path>) -> Outcome<u8> {
         "in_force": same,
     }));
     Ok(0)
+}
+
+/// The kind of subject, or the one subject.
+fn subject_words(rule: &Rule) -> String {
+    rule.fixed_subject().map_or_else(|| rule.subject().word().to_owned(), ToString::to_string)
 }
 
 fn command_line(policy: &AcceptedPolicy, command: &[Element]) -> String {
@@ -114,7 +119,7 @@ fn accept_file(context: &Context, yes: bool) -> Outcome<u8> {
         }));
         return Ok(0);
     }
-    say.line(&difference(before.as_ref(), &policy));
+    say.show(&difference(before.as_ref(), &policy));
     for name in policy.missing() {
         say.line(&format!("note: `{name}` was not found; commands that begin with it cannot run"));
     }
@@ -154,7 +159,7 @@ fn difference(before: Option<&AcceptedPolicy>, after: &AcceptedPolicy) -> String
     let mut shown = String::new();
     for group in diff.grouped_ops(2) {
         for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
-            let line = change.value().trim_end_matches('\n');
+            let line = foreign(change.value().trim_end_matches('\n'));
             let line = match change.tag() {
                 ChangeTag::Delete => colored(AnsiColor::Red, &format!("- {line}")),
                 ChangeTag::Insert => colored(AnsiColor::Green, &format!("+ {line}")),

@@ -9,6 +9,9 @@ use crate::say::{Failure, Outcome};
 
 pub(crate) fn run(context: &Context, args: &args::Revoke) -> Outcome<u8> {
     let run = args.run;
+    if args.reason.chars().any(char::is_control) {
+        return Err(Failure::usage("the reason holds a control character; write it on one line"));
+    }
     if !context.read()?.views().has_run(run) {
         return Err(Failure::usage(format!("event {run} is not the beginning of a run"))
             .hint("see the runs with `actum log --kind began`"));

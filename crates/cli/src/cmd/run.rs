@@ -9,13 +9,14 @@ use actum_core::{
     Digest, NewEnd, NewRun, OpenRun, Outcome as RunOutcome, StepName, SubjectKind, SubjectName,
 };
 use actum_store::subject::Taken;
-use actum_store::{AcceptedPolicy, LIVE, RunningMark, in_project, program_digest};
+use actum_store::{AcceptedPolicy, LIVE, RunningMark, file_digest, in_project, program_digest};
 use serde_json::json;
 
 use crate::args;
 use crate::context::{Context, namespace, shell_session, writer};
 use crate::exec::{Ending, Finished, Job};
 use crate::say::{Failure, Outcome, RUN_FAILED, note};
+use crate::subject::CHANGES_NAMED;
 use crate::{exec, subject};
 
 /// Exit codes that `timeout(1)` and `env(1)` have for the same.
@@ -28,11 +29,15 @@ pub(crate) fn run(context: &Context, args: &args::Run) -> Outcome<u8> {
 }
 
 fn carry_out(context: &Context, args: &args::Run) -> Outcome<u8> {
-    let policy = context.policy(&context.read()?)?;
+    let by = writer("run");
+    // From here to the event that says so, nobody else writes: what is looked at is what is begun.
+    let mut ledger = context.store.write(&by)?;
+    let snapshot = context.read()?;
+    let policy = context.policy(&snapshot)?;
     let (step, rule) = subject::step(policy.policy(), &args.step)?;
-    check_listed(&step, rule, &args.command)?;
-    let program = check_program(context, &policy, &args.command)?;
     let name = subject::name(rule, args.subject.as_deref())?;
+    check_listed(&step, rule, &name, &args.command)?;
+    let program = check_program(context, &policy, rule, &args.command)?;
     let before = subject::now(context, &name).map_err(|what| Failure::new(RUN_FAILED, what))?;
     let environment = environment(&policy, rule);
     let begin = NewRun {
@@ -46,7 +51,11 @@ fn carry_out(context: &Context, args: &args::Run) -> Outcome<u8> {
         rule: policy.rule_digest(rule),
         session: shell_session()?,
     };
-    let run = begin_run(context, begin)?;
+    let run = ledger
+        .begin(begin, &by.reading)
+        .map_err(|error| Failure::new(RUN_FAILED, crate::say::chain(&error)))?;
+    // The lock goes here: the command may take hours.
+    drop(ledger);
     let index = run.index();
     let mark = RunningMark::set(context.places(), index);
     let watched = exec::run(Job {
@@ -64,18 +73,46 @@ fn carry_out(context: &Context, args: &args::Run) -> Outcome<u8> {
             format!("run {index} began, but the command cannot be watched: {error}"),
         )
     })?;
+    // The program was the accepted one when it began, and still is; the subject is what it was, and was left alone.
+    let same_program = check_program(context, &policy, rule, &args.command);
     let after = subject::now(context, &name);
-    let outcome = end_run(context, run, &finished, &before, &after)?;
+    let disturbed = disturbance(&before, &after, same_program.err());
+    let outcome = end_run(context, run, &finished, &before, &after, disturbed.is_some())?;
     drop(mark);
     subject::keep(context, &before);
-    let told = Told { index, step, name, outcome, finished, before, after };
+    let told = Told { index, step, name, outcome, finished, before, after, disturbed };
     told.tell(context, args);
     Ok(told.exit(args.must_pass))
 }
 
+/// What happened beside the command that makes its ending worth nothing.
+fn disturbance(
+    before: &Taken,
+    after: &Result<Taken, String>,
+    program: Option<Failure>,
+) -> Option<String> {
+    if let Some(failure) = program {
+        return Some(failure.message);
+    }
+    let touched = before.touched(after.as_ref().ok()?);
+    if touched.is_empty() {
+        return None;
+    }
+    let mut names: Vec<_> = touched.iter().take(CHANGES_NAMED).map(ToString::to_string).collect();
+    if let Some(more) = touched.len().checked_sub(CHANGES_NAMED).filter(|&more| more > 0) {
+        names.push(format!("{more} more"));
+    }
+    Some(format!("written to or replaced, though it is the same again: {}", names.join(", ")))
+}
+
 /// Only what the policy lists is started: anything else would prove something else.
-fn check_listed(step: &StepName, rule: &Rule, argv: &[String]) -> Outcome<()> {
-    if rule.admits(argv) {
+fn check_listed(
+    step: &StepName,
+    rule: &Rule,
+    subject: &SubjectName,
+    argv: &[String],
+) -> Outcome<()> {
+    if rule.admits(argv, subject) {
         return Ok(());
     }
     // As a shell would want it, and without a line break in the middle of a message.
@@ -106,6 +143,7 @@ fn check_listed(step: &StepName, rule: &Rule, argv: &[String]) -> Outcome<()> {
 fn check_program<'a>(
     context: &Context,
     policy: &'a AcceptedPolicy,
+    rule: &Rule,
     argv: &[String],
 ) -> Outcome<&'a Program> {
     let name = argv.first().map_or("", String::as_str);
@@ -122,16 +160,25 @@ fn check_program<'a>(
             format!("`{name}` was accepted as {shown}, and the project lies elsewhere now");
         return Err(Failure::new(RUN_FAILED, message).hint(accept));
     }
-    match program_digest(Path::new(shown)) {
-        Ok(digest) if digest == program.digest => Ok(program),
-        Ok(_) => {
-            Err(Failure::new(RUN_FAILED, format!("{shown} is not the program that was accepted"))
-                .hint(accept))
-        }
-        Err(error) => {
-            Err(Failure::new(RUN_FAILED, format!("cannot read {shown}: {error}")).hint(accept))
+    let changed = |path: &str, what: &str| {
+        Failure::new(RUN_FAILED, format!("{path} is not the {what} that was accepted")).hint(accept)
+    };
+    let unreadable = |path: &str, error: std::io::Error| {
+        Failure::new(RUN_FAILED, format!("cannot read {path}: {error}")).hint(accept)
+    };
+    let digest =
+        program_digest(Path::new(shown)).map_err(|error| unreadable(shown.as_str(), error))?;
+    if digest != program.digest {
+        return Err(changed(shown, "program"));
+    }
+    for file in policy.files(rule) {
+        let digest =
+            file_digest(Path::new(&file.path)).map_err(|error| unreadable(&file.path, error))?;
+        if digest != file.digest {
+            return Err(changed(&file.path, "file"));
         }
     }
+    Ok(program)
 }
 
 /// What the command gets to see: pinned when the policy was accepted, what a terminal can show, and what the rule names.
@@ -153,22 +200,17 @@ fn arguments_digest(argv: &[String], environment: &BTreeMap<String, String>) -> 
     Digest::of("actum/arguments/v1", &parts)
 }
 
-fn begin_run(context: &Context, run: NewRun) -> Outcome<OpenRun> {
-    let by = writer("run");
-    let mut ledger = context.store.write(&by)?;
-    Ok(ledger.begin(run, &by.reading)?)
-    // The lock goes here: the command may take hours.
-}
-
 fn end_run(
     context: &Context,
     run: OpenRun,
     finished: &Finished,
     before: &Taken,
     after: &Result<Taken, String>,
+    disturbed: bool,
 ) -> Outcome<RunOutcome> {
     let index = run.index();
     let (outcome, code) = match &finished.ending {
+        Ending::Exited(code, Ok(())) if disturbed => (RunOutcome::SubjectChanged, *code),
         Ending::Exited(code, Ok(())) => (RunOutcome::Passed, *code),
         Ending::Exited(code, Err(_)) => (RunOutcome::Failed, *code),
         Ending::Signalled(signal) => (RunOutcome::Errored, -signal),
@@ -198,6 +240,8 @@ struct Told {
     finished: Finished,
     before: Taken,
     after: Result<Taken, String>,
+    /// What happened beside the command that makes its ending worth nothing.
+    disturbed: Option<String>,
 }
 
 impl Told {
@@ -205,7 +249,8 @@ impl Told {
         let passed = self.outcome == RunOutcome::Passed;
         let why = self.why();
         if context.say.json {
-            context.say.json(&json!({
+            // Standard output is the command's own.
+            context.say.json_beside(&json!({
                 "run": self.index,
                 "outcome": self.outcome.word(),
                 "step": self.step.as_str(),
@@ -217,7 +262,8 @@ impl Told {
             let why = why.map(|why| format!(": {why}")).unwrap_or_default();
             let (index, outcome, step, name) = (self.index, self.outcome, &self.step, &self.name);
             note(&format!("recorded run {index}: {step} on {name} {outcome}{why}"));
-            if outcome == RunOutcome::SubjectChanged && name.kind() == SubjectKind::Git {
+            let made = outcome == RunOutcome::SubjectChanged && !self.same_content();
+            if made && name.kind() == SubjectKind::Git {
                 note("what a command makes is no part of the subject once .gitignore names it");
             }
         }
@@ -225,6 +271,9 @@ impl Told {
 
     /// Why the run is no pass.
     fn why(&self) -> Option<String> {
+        if let Some(what) = self.disturbed.clone().filter(|_| self.same_content()) {
+            return Some(what);
+        }
         if self.outcome == RunOutcome::SubjectChanged {
             return Some(match &self.after {
                 Ok(after) => subject::in_words(&self.before.manifest.changes(&after.manifest)),
@@ -237,6 +286,10 @@ impl Told {
             Ending::TimedOut => Some("it took longer than it was given".to_owned()),
             Ending::NotStarted(error) => Some(format!("it could not be started: {error}")),
         }
+    }
+
+    fn same_content(&self) -> bool {
+        self.after.as_ref().is_ok_and(|after| after.digest == self.before.digest)
     }
 
     fn exit(&self, must_pass: bool) -> u8 {
