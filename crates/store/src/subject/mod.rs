@@ -407,7 +407,9 @@ fn add_tracked(
         list.get(..walked).is_some_and(|list| list.binary_search_by(|(p, _)| p.cmp(path)).is_ok())
     };
     for path in tracked.files {
-        if is_walked(files, &path) || path.below(walk.root).starts_with(&walk.store.real) {
+        let place = path.below(walk.root);
+        let in_store = place.starts_with(&walk.store.real) || place == walk.store.given;
+        if in_store || is_walked(files, &path) {
             continue;
         }
         if let Some(seen) = walk.look(&path)?.and_then(Seen::of) {

@@ -608,6 +608,7 @@ fn a_link_into_the_store_is_refused_and_one_into_the_repository_is_counted() {
     let elsewhere = Project::empty();
     fs::rename(project.at(".actum"), elsewhere.at("store")).unwrap();
     symlink(elsewhere.at("store"), project.at(".actum")).unwrap();
+    project.git(&["add", ".actum"]);
     assert!(!project.paths("HEAD").iter().any(|path| path.starts_with(".actum")));
 }
 
