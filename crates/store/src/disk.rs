@@ -31,7 +31,11 @@ pub trait Disk: Clone + Debug {
     /// A file's bytes, at most `limit` of them; a longer one is `FileTooLarge`.
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>>;
     /// The first bytes of a file, at most `length` of them.
-    fn read_start(&self, path: &Path, length: usize) -> io::Result<Vec<u8>>;
+    fn read_start(&self, path: &Path, length: usize) -> io::Result<Vec<u8>> {
+        let mut bytes = self.read(path, u64::MAX)?;
+        bytes.truncate(length);
+        Ok(bytes)
+    }
     /// The names in a folder, sorted.
     fn list(&self, folder: &Path) -> io::Result<Vec<String>>;
     /// Makes a folder and those above it, for the owner alone. One that is there already is fine.

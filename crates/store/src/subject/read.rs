@@ -129,7 +129,7 @@ fn digest_link(
         End::File(target) => {
             let read = digest_file(target, buffer);
             let (content, stamp) = read.map_err(|error| error.behind(place))?;
-            drop(stamp);
+            stamps.push(stamp);
             if content.is_executable {
                 LinkEnd::Executable(content.digest)
             } else {
