@@ -22,7 +22,9 @@ proptest! {
         for (at, op) in ops.iter().enumerate() {
             play.perform(op);
             // Each time others, so that a story takes milliseconds.
-            let questions: Vec<_> = all_questions(&play.now).into_iter().skip(at % 41).step_by(41).collect();
+            let mut questions = all_questions(&play.now);
+            questions.rotate_left(at % 41);
+            questions.truncate(10);
             play.compare(play.ledger.as_ref().unwrap().views(), &questions);
         }
         play.compare(play.ledger.as_ref().unwrap().views(), &all_questions(&play.now));
