@@ -528,6 +528,10 @@ mod tests {
         format!(r#"{{ "name": "p", "scripts": {scripts} }}"#)
     }
 
+    fn head() -> actum_core::SubjectName {
+        actum_core::SubjectName::parse("HEAD").unwrap()
+    }
+
     #[test]
     fn a_project_that_tells_nothing_gets_an_example_and_no_steps() {
         let (text, policy) = policy(&[]);
@@ -589,13 +593,13 @@ mod tests {
         "#);
         let argv = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let tests = rule(&policy, "tests");
-        assert!(tests.admits(&argv("cargo test --release")));
+        assert!(tests.admits(&argv("cargo test --release"), &head()));
         for line in
             ["cargo test --no-run", "cargo test a_filter", "cargo test --doc", "cargo test --help"]
         {
-            assert!(!tests.admits(&argv(line)), "{line}");
+            assert!(!tests.admits(&argv(line), &head()), "{line}");
         }
-        assert!(!rule(&policy, "lint").admits(&argv("cargo clippy")));
+        assert!(!rule(&policy, "lint").admits(&argv("cargo clippy"), &head()));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use actum_core::policy::{
     ELEMENTS_MAX, FILE_MAX, LINE_MAX, PATTERN_MAX, Pattern, Policy, Program, Rule, STEPS_MAX,
     Shortfall, Stream,
 };
-use actum_core::{Digest, StepName, SubjectKind};
+use actum_core::{Digest, StepName, SubjectKind, SubjectName};
 use proptest::prelude::*;
 
 const TESTS: &str = r#"
@@ -26,6 +26,10 @@ fn rule(text: &str) -> Rule {
 /// A policy with one step `t` that holds `keys`.
 fn step(keys: &str) -> String {
     format!("version = 1\n[steps.t]\n{keys}")
+}
+
+fn head() -> SubjectName {
+    SubjectName::parse("HEAD").unwrap()
 }
 
 fn argv(line: &str) -> Vec<String> {
@@ -60,7 +64,7 @@ fn a_command_counts_with_further_arguments_only_from_allow() {
         "cargo nextest run",
         "cargo nextest run --release",
     ] {
-        assert!(rule.admits(&argv(line)), "{line}");
+        assert!(rule.admits(&argv(line), &head()), "{line}");
     }
 }
 
@@ -92,18 +96,19 @@ fn what_tests_less_than_the_command_does_not_count() {
         "cargo nextest --workspace run",
         "--workspace",
     ] {
-        assert!(!rule.admits(&argv(line)), "{line}");
+        assert!(!rule.admits(&argv(line), &head()), "{line}");
     }
-    assert!(!rule.admits(&["cargo test".to_owned()]), "two words in one element");
-    assert!(!rule.admits(&["cargo".to_owned(), "test".to_owned(), String::new()]));
-    assert!(!rule.admits(&["cargo".to_owned(), "test ".to_owned()]));
+    assert!(!rule.admits(&["cargo test".to_owned()], &head()), "two words in one element");
+    assert!(!rule.admits(&["cargo".to_owned(), "test".to_owned(), String::new()], &head()));
+    assert!(!rule.admits(&["cargo".to_owned(), "test ".to_owned()], &head()));
 }
 
 #[test]
 fn a_star_is_one_word_that_is_neither_empty_nor_an_option() {
     let rule = rule(&step(r#"commands = [["./check", "*", "--strict"]]"#));
-    let admits =
-        |words: &[&str]| rule.admits(&words.iter().map(|&w| w.to_owned()).collect::<Vec<_>>());
+    let admits = |words: &[&str]| {
+        rule.admits(&words.iter().map(|&w| w.to_owned()).collect::<Vec<_>>(), &head())
+    };
     assert!(admits(&["./check", "a.json", "--strict"]));
     assert!(admits(&["./check", "*", "--strict"]));
     assert!(admits(&["./check", "two words", "--strict"]));
@@ -118,8 +123,8 @@ fn a_star_is_one_word_that_is_neither_empty_nor_an_option() {
 #[test]
 fn a_star_inside_a_word_is_only_a_star() {
     let rule = rule(&step(r#"commands = [["./check", "a*"]]"#));
-    assert!(rule.admits(&argv("./check a*")));
-    assert!(!rule.admits(&argv("./check ab")));
+    assert!(rule.admits(&argv("./check a*"), &head()));
+    assert!(!rule.admits(&argv("./check ab"), &head()));
 }
 
 #[test]
@@ -798,7 +803,7 @@ proptest! {
     ) {
         let mut argv = vec![program.to_owned()];
         argv.extend(further);
-        let admits = rule(&spec.text(|items| items)).admits(&argv);
+        let admits = rule(&spec.text(|items| items)).admits(&argv, &head());
         prop_assert_eq!(admits, admitted_by_definition(&spec, &argv));
         let listed = |word: &String| {
             spec.allow.contains(word) || spec.commands.iter().any(|command| command.contains(word))
