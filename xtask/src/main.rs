@@ -4,6 +4,7 @@
 //! one line in [`COMMANDS`].
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a binary that talks to a person")]
 
+mod bench;
 mod ci;
 mod repository;
 mod tidy;
@@ -21,6 +22,11 @@ const COMMANDS: &[Command] = &[
         name: "tidy",
         about: "the rules of the tree; --write renews generated pages",
         run: tidy::run,
+    },
+    Command {
+        name: "bench",
+        about: "what the ledger costs, measured here and now; --quick, --markdown, --json FILE",
+        run: bench::run,
     },
 ];
 
