@@ -280,7 +280,7 @@ impl<J: Journal> Ledger<J> {
     pub fn create(keys: Keyring, journal: J, reading: &Reading) -> Result<Self, CommitError> {
         let views = Views::new(keys, &[]);
         let mut ledger = Self { views, journal, reading: *reading, closed: false };
-        ledger.claim(1, reading)?;
+        ledger.claim(Position::START, 1, reading)?;
         ledger.write(reading, |draft| {
             draft.genesis();
         })?;
@@ -301,12 +301,29 @@ impl<J: Journal> Ledger<J> {
         reading: &Reading,
     ) -> Result<Self, CommitError> {
         let mut ledger = Self { views, journal, reading: *last, closed: false };
-        ledger.claim(incarnation.saturating_add(1), reading)?;
-        if let Some(&Leftover { first, kept, dropped, digest }) = leftover {
-            ledger.write(reading, |draft| {
+        // The head stays where it is until `Recovered` says what lies beyond it: else a crash in between would make an
+        // unacknowledged policy an acknowledged one.
+        let at = *ledger.views.position();
+        let first = leftover.map_or(at.count, |leftover| leftover.first);
+        let mac = if first == at.count {
+            at.mac
+        } else {
+            ledger.views.mac_of(first).unwrap_or(Mac::ZERO)
+        };
+        ledger.claim(
+            Position { count: first, mac, ..at },
+            incarnation.saturating_add(1),
+            reading,
+        )?;
+        ledger.write(reading, |draft| {
+            if draft.at.count == 0 {
+                // The ledger was cut short before its first event.
+                draft.genesis();
+            }
+            if let Some(&Leftover { first, kept, dropped, digest }) = leftover {
                 draft.push(&Event::Recovered { first, kept, dropped, digest });
-            })?;
-        }
+            }
+        })?;
         Ok(ledger)
     }
 
@@ -337,8 +354,12 @@ impl<J: Journal> Ledger<J> {
         Ok(ledger)
     }
 
-    fn claim(&mut self, incarnation: u32, reading: &Reading) -> Result<(), CommitError> {
-        let before = *self.views.position();
+    fn claim(
+        &mut self,
+        before: Position,
+        incarnation: u32,
+        reading: &Reading,
+    ) -> Result<(), CommitError> {
         let after = Position { incarnation, ..before };
         let claim =
             Batch { records: &[], before, after, reading: *reading, keys: self.views.keys() };

@@ -10,6 +10,8 @@ use actum_core::{
 };
 
 use crate::disk::{Disk, DiskFile as _, Stat};
+use crate::error::StoreError;
+use crate::keep::put;
 use crate::places::Places;
 
 /// The path of the segment that begins with event `first`.
@@ -130,10 +132,9 @@ impl<D: Disk> Segment<D> {
     fn create(disk: &D, places: &Places, batch: &Batch<'_>) -> Result<Self, JournalFailed> {
         let path = segment_path(places, batch.before.count);
         let header = segment_header(batch.keys.ledger(), &batch.before);
-        let mut file = disk.create(&path).map_err(|error| failed("create", &path, Some(error)))?;
-        file.write_at(&header, 0).map_err(|error| failed("write", &path, Some(error)))?;
-        let folder = places.segments();
-        disk.sync_folder(&folder).map_err(|error| failed("sync", &folder, Some(error)))?;
+        // Whole or not at all: half a header would name a ledger that never was.
+        put(disk, &path, &header).map_err(not_put)?;
+        let file = disk.open(&path).map_err(|error| failed("open", &path, Some(error)))?;
         Ok(Self { file, path, length: SEGMENT_HEADER_LEN as u64 })
     }
 }
@@ -145,7 +146,9 @@ impl<D: Disk> Anchor<D> {
             Ok(file) => {
                 let bytes = disk.read(&path, limit);
                 let bytes = bytes.map_err(|error| failed("read", &path, Some(error)))?;
-                Ok(Self { file, path, counter, bytes })
+                let mut anchor = Self { file, path, counter, bytes };
+                anchor.settle()?;
+                Ok(anchor)
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let folder = path.parent().unwrap_or(&path).to_owned();
@@ -161,6 +164,15 @@ impl<D: Disk> Anchor<D> {
             }
             Err(error) => Err(failed("open", &path, Some(error))),
         }
+    }
+
+    /// Writes the newest slot again as it is. Whoever wrote it may have gone before it was durable, and the other slot is
+    /// overwritten next: there is always one on the disk that verifies.
+    fn settle(&mut self) -> Result<(), JournalFailed> {
+        let offset = if self.counter.is_multiple_of(2) { 0 } else { SLOT_LEN };
+        let Some(slot) = self.bytes.get(offset..offset + SLOT_LEN) else { return Ok(()) };
+        let wrote = self.file.write_at(slot, offset as u64).and_then(|()| self.file.sync());
+        wrote.map_err(|error| failed("write the head again to", &self.path, Some(error)))
     }
 
     fn write(&mut self, head: &Head, batch: &Batch<'_>) -> Result<(), JournalFailed> {
@@ -189,6 +201,13 @@ fn same_file(ours: io::Result<Stat>, there: io::Result<Stat>, length: u64) -> bo
 pub(crate) fn path_bytes(path: &Path) -> Vec<u8> {
     use std::os::unix::ffi::OsStrExt as _;
     path.as_os_str().as_bytes().to_vec()
+}
+
+fn not_put(error: StoreError) -> JournalFailed {
+    match error {
+        StoreError::Disk { doing, path, source } => failed(doing, &path, Some(source)),
+        other => JournalFailed { what: other.to_string(), source: None },
+    }
 }
 
 pub(crate) fn failed(doing: &str, path: &Path, source: Option<io::Error>) -> JournalFailed {

@@ -16,13 +16,32 @@ use crate::places::Places;
 /// What the disk said.
 pub fn put<D: Disk>(disk: &D, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let folder = path.parent().unwrap_or(path);
-    disk.make_folder(folder).map_err(StoreError::disk("make the folder", folder))?;
+    if disk.stat(folder).is_err() {
+        make_folder(disk, folder)?;
+    }
     let draft = path.with_extension(format!("new-{}", random_name()?));
     let mut file = disk.create(&draft).map_err(StoreError::disk("create", &draft))?;
     file.write_at(bytes, 0).map_err(StoreError::disk("write", &draft))?;
     file.sync().map_err(StoreError::disk("sync", &draft))?;
     disk.rename(&draft, path).map_err(StoreError::disk("replace", path))?;
     disk.sync_folder(folder).map_err(StoreError::disk("sync the folder", folder))
+}
+
+/// Makes a folder whose name, and the names of those above it, survive a power cut: a file is as durable as the folders it
+/// lies in. Folders that are there are synced as well, for whoever made them may have been cut short; others' are left alone.
+///
+/// # Errors
+/// What the disk said.
+pub(crate) fn make_folder<D: Disk>(disk: &D, folder: &Path) -> Result<(), StoreError> {
+    disk.make_folder(folder).map_err(StoreError::disk("make the folder", folder))?;
+    let user = rustix::process::geteuid().as_raw();
+    for above in folder.ancestors().skip(1) {
+        if !disk.stat(above).is_ok_and(|stat| stat.uid == user) {
+            break;
+        }
+        disk.sync_folder(above).map_err(StoreError::disk("sync the folder", above))?;
+    }
+    Ok(())
 }
 
 /// Thirty-two random bytes from the operating system.

@@ -7,8 +7,7 @@ use std::thread;
 
 use actum_core::{
     Check, Found, Head, KeyFile, Keyring, Layout, LedgerId, Position, RECORD_MAX, Refusal,
-    SEGMENT_HEADER_LEN, SEGMENT_MAX, SLOT_LEN, Verified, Views, claimed_anchor_ledger,
-    claimed_ledger, judge_store,
+    SEGMENT_HEADER_LEN, SEGMENT_MAX, SLOT_LEN, Verified, Views, claimed_ledger, judge_store,
 };
 
 use crate::disk::Disk;
@@ -147,8 +146,8 @@ pub(crate) fn anchored_here<D: Disk>(
         let path = places.anchor(ledger);
         let Ok(bytes) = disk.read(&path, 2 * SLOT_LEN as u64) else { continue };
         // An anchor is worth its key only when it may name this place at all.
-        let mentions = bytes.windows(here.len().max(1)).any(|part| part == here);
-        if !mentions || claimed_anchor_ledger(&bytes) != Some(ledger) {
+        let names_here = |slot: &[u8]| slot.get(PATH_AT..).is_some_and(|at| at.starts_with(&here));
+        if !bytes.chunks(SLOT_LEN).any(names_here) {
             continue;
         }
         let Ok(key) = read_key(disk, places, ledger) else { continue };
@@ -159,6 +158,9 @@ pub(crate) fn anchored_here<D: Disk>(
     }
     Ok(known)
 }
+
+/// Where the path of the store begins in a slot.
+const PATH_AT: usize = 114;
 
 /// A segment may be longer than its limit by one batch's last record at most; more is not ours.
 const SEGMENT_LIMIT: u64 = (SEGMENT_MAX + RECORD_MAX) as u64;

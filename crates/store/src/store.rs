@@ -5,14 +5,14 @@ use core::time::Duration;
 
 use actum_core::{
     CommitError, Digest, Event, Head, Header, KeyFile, Keyring, Ledger, LedgerId, Leftover, Owner,
-    Reading, Refusal, Request, Views,
+    Reading, Refusal, Request, SEGMENT_HEADER_LEN, Views,
 };
 
 use crate::accepted::{AcceptedPolicy, PolicyMissing};
 use crate::disk::{Disk, DiskFile as _, RealDisk};
 use crate::error::StoreError;
 use crate::journal::FileJournal;
-use crate::keep::{new_root, put, random, read_key, write_key};
+use crate::keep::{make_folder, new_root, put, random, read_key, write_key};
 use crate::places::Places;
 use crate::scan::{
     Scan, Tail, anchored_here, claimed_id, read_head, read_segment, scan, scan_with, segment_paths,
@@ -76,9 +76,10 @@ impl<D: Disk> Store<D> {
     /// [`StoreError::AlreadyThere`]; [`StoreError::KnownHere`] if an anchor remembers a ledger at this path.
     pub fn init(&self, writer: &Writer) -> Result<Ledger<FileJournal<D>>, StoreError> {
         let path = self.places.store.clone();
-        let there = self.disk.stat(&self.places.id()).is_ok();
-        if there || !segment_paths(&self.disk, &self.places)?.is_empty() {
-            return Err(StoreError::AlreadyThere { path });
+        match claimed_id(&self.disk, &self.places) {
+            Err(StoreError::Missing { .. }) => {}
+            Ok(_) => return Err(StoreError::AlreadyThere { path }),
+            Err(error) => return Err(error),
         }
         let known = anchored_here(&self.disk, &self.places)?;
         if let Some((ledger, head)) = known.into_iter().find(|(_, head)| head.count > 0) {
@@ -86,6 +87,10 @@ impl<D: Disk> Store<D> {
         }
         self.make_folders()?;
         let lock = self.lock(writer)?;
+        for path in segment_paths(&self.disk, &self.places)? {
+            // What an `init` left that was cut short before there was a ledger: it names none.
+            self.move_aside(&path)?;
+        }
         let key = self.new_key()?;
         let ledger = self.create(&key, lock, &writer.reading)?;
         self.write_id(key.ledger())?;
@@ -94,10 +99,10 @@ impl<D: Disk> Store<D> {
 
     fn make_folders(&self) -> Result<(), StoreError> {
         let store = &self.places.store;
-        for folder in [store, &self.places.segments()] {
-            self.disk.make_folder(folder).map_err(StoreError::disk("make the folder", folder))?;
+        let places = &self.places;
+        for folder in [places.segments(), places.keys(), places.anchors()] {
+            make_folder(&self.disk, &folder)?;
         }
-        self.disk.sync_folder(store).map_err(StoreError::disk("sync the folder", store))?;
         put(
             &self.disk,
             &store.join(".gitignore"),
@@ -210,17 +215,18 @@ impl<D: Disk> Store<D> {
         let kept = scan.judged.clone()?;
         let head = scan.head.clone().ok_or(Refusal::Unanchored)?;
         let generation = scan.found.position.generation;
-        if generation > key.active() {
-            // A rotation was interrupted after its event: finish it.
-            self.activate(&key, generation)?;
-        }
         let (dropped, digest) = self.clean_up(&scan.tail)?;
         let first = head.count;
         let leftover = Leftover { first, kept, dropped, digest };
         let leftover = (kept > 0 || dropped > 0).then_some(&leftover);
         let journal = self.journal(ledger, &scan.tail, head.counter, lock)?;
         let (last, now) = (&head.reading, &writer.reading);
-        Ok(Ledger::resume(scan.views, journal, head.incarnation, last, leftover, now)?)
+        let resumed = Ledger::resume(scan.views, journal, head.incarnation, last, leftover, now)?;
+        if generation > key.active() {
+            // A rotation was interrupted after its event: finish it, now that a head of its generation is durable.
+            self.activate(&key, generation)?;
+        }
+        Ok(resumed)
     }
 
     fn activate(&self, key: &KeyFile, generation: u32) -> Result<(), StoreError> {
@@ -262,7 +268,9 @@ impl<D: Disk> Store<D> {
             let again = file.write_at(bytes, *offset as u64).and_then(|()| file.sync());
             again.map_err(StoreError::disk("write again", path))?;
         }
-        if !lost.is_empty() || !tail.beyond.is_empty() {
+        // A segment without an event yet may have a name in memory only.
+        let unnamed = tail.good_end <= SEGMENT_HEADER_LEN;
+        if unnamed || !lost.is_empty() || !tail.beyond.is_empty() {
             let folder = self.places.segments();
             self.disk.sync_folder(&folder).map_err(StoreError::disk("sync the folder", &folder))?;
         }
@@ -271,7 +279,7 @@ impl<D: Disk> Store<D> {
 
     fn move_aside(&self, path: &std::path::Path) -> Result<(), StoreError> {
         let folder = self.places.lost();
-        self.disk.make_folder(&folder).map_err(StoreError::disk("make the folder", &folder))?;
+        make_folder(&self.disk, &folder)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let salt = actum_core::hex(random::<4>()?.as_slice());
         let to = folder.join(format!("{name}.{salt}"));

@@ -2,4 +2,5 @@
 
 #![expect(clippy::map_err_ignore, reason = "a test's message says enough")]
 
+pub mod disk;
 pub mod vectors;
