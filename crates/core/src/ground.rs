@@ -1,6 +1,8 @@
 //! The grounding check: does the ledger back the claim that a step was done for a subject? Also Algorithm 1 of the paper
 //! (arXiv 2608.16032): skip the step only if it does.
 
+use core::num::NonZeroU64;
+
 use crate::canon::Digest;
 use crate::clock::BACK_MAX_MS;
 use crate::event::{Outcome, Space};
@@ -138,6 +140,6 @@ fn evidence(run: &Run) -> Evidence {
         at_ms: run.end.map(|end| end.at_ms),
         content: run.subject,
         tool: run.tool,
-        revoked: run.revoked,
+        revoked: run.revoked.map(NonZeroU64::get),
     }
 }
