@@ -75,6 +75,8 @@ pub struct JournalFailed {
 pub struct OpenRun {
     ledger: LedgerId,
     index: u64,
+    /// The subject as it was at the beginning.
+    content: Digest,
 }
 
 impl OpenRun {
@@ -570,7 +572,7 @@ impl Draft<'_> {
             subject_digest: run.content,
             arguments: run.arguments,
         }));
-        Ok(Done::Began(OpenRun { ledger: self.views.keys().ledger(), index }))
+        Ok(Done::Began(OpenRun { ledger: self.views.keys().ledger(), index, content: run.content }))
     }
 
     fn end(&mut self, end: &NewEnd) -> Result<Done, Rejected> {
@@ -581,8 +583,7 @@ impl Draft<'_> {
         if !self.views.is_open(run) {
             return Err(Rejected::NotOpen { run });
         }
-        let began_on = self.views.open_run(run).map(|run| run.subject);
-        let changed = began_on.is_some_and(|content| content != end.content);
+        let changed = end.run.content != end.content;
         let outcome = match end.outcome {
             Outcome::Passed if changed => Outcome::SubjectChanged,
             Outcome::Passed

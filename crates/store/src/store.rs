@@ -427,7 +427,9 @@ impl<D: Disk> Snapshot<D> {
         let (disk, places) = (&self.store.disk, &self.store.places);
         let seen = self.head.count;
         let rolled_back = |found| StoreError::Refused(Refusal::RolledBack { seen, found });
-        let head = read_head(disk, places, self.views.keys())?;
+        // The key first: it may have been rotated since, and then the newest head is sealed with one we do not know.
+        let key = read_key(disk, places, self.key.ledger())?;
+        let head = read_head(disk, places, &Keyring::new(&key))?;
         if head.as_ref() == Some(&self.head) {
             return Ok(false);
         }
@@ -435,7 +437,6 @@ impl<D: Disk> Snapshot<D> {
         if head.is_none_or(|head| head.counter <= self.head.counter || head.count < seen) {
             return Err(rolled_back(found));
         }
-        let key = read_key(disk, places, self.key.ledger())?;
         let scan = scan_with(disk, places, &key, seen)?;
         if seen > 0 && scan.views.mac_of(seen) != Some(self.head.mac) {
             return Err(rolled_back(found));
