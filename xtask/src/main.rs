@@ -6,7 +6,9 @@
 
 mod bench;
 mod ci;
+mod dice;
 mod repository;
+mod sim;
 mod tidy;
 mod tools;
 
@@ -27,6 +29,11 @@ const COMMANDS: &[Command] = &[
         name: "bench",
         about: "what the ledger costs, measured here and now; --quick, --markdown, --json FILE",
         run: bench::run,
+    },
+    Command {
+        name: "sim",
+        about: "one ledger, many sessions, a failing disk; --seed N, --steps M, --seconds S",
+        run: sim::run,
     },
 ];
 

@@ -52,18 +52,3 @@ pub(super) fn resident_bytes() -> f64 {
     let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
     kilobytes.and_then(|number| number.parse::<f64>().ok()).unwrap_or(0.0) * 1024.0
 }
-
-/// A stream of numbers that look random and are the same each time (splitmix64).
-#[derive(Debug)]
-pub(super) struct Dice(pub(super) u64);
-
-impl Dice {
-    /// A number below `limit`.
-    pub(super) fn below(&mut self, limit: u32) -> u32 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        u32::try_from((z ^ (z >> 31)) % u64::from(limit.max(1))).unwrap_or_default()
-    }
-}

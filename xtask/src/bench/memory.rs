@@ -7,9 +7,10 @@ use serde_json::json;
 
 use super::Size;
 use super::ledgers::{Common, Counted, TEXTS, content, fill, in_memory, passed, subject};
-use super::measure::{Dice, Samples, resident_bytes, wall};
+use super::measure::{Samples, resident_bytes, wall};
 use super::python::Python;
 use super::table::{Row, Table, thousands, time, times};
+use crate::dice::Dice;
 
 /// Checks in one sample: more than the clock costs, and few enough that their subjects lie in the cache, as a caller's do.
 const CHECKS: usize = 256;
