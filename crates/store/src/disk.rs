@@ -79,7 +79,7 @@ impl Disk for RealDisk {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         let mut bytes = Vec::new();
-        file.take(limit + 1).read_to_end(&mut bytes)?;
+        file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > limit { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
     }
 
