@@ -80,8 +80,9 @@ impl Disk for RealDisk {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         // One allocation for the whole file, and a byte to find its end in.
-        let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default() + 1);
-        file.take(limit + 1).read_to_end(&mut bytes)?;
+        let capacity = usize::try_from(length).unwrap_or_default().saturating_add(1);
+        let mut bytes = Vec::with_capacity(capacity);
+        file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > limit { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
     }
 

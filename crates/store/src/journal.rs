@@ -148,6 +148,7 @@ impl<D: Disk> Anchor<D> {
                 let bytes = bytes.map_err(|error| failed("read", &path, Some(error)))?;
                 let mut anchor = Self { file, path, counter, bytes };
                 anchor.settle()?;
+                anchor.fill()?;
                 Ok(anchor)
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -175,6 +176,16 @@ impl<D: Disk> Anchor<D> {
         wrote.map_err(|error| failed("write the head again to", &self.path, Some(error)))
     }
 
+    /// Makes a file that was cut, or never written whole, as long as two slots.
+    fn fill(&mut self) -> Result<(), JournalFailed> {
+        if self.bytes.len() == 2 * SLOT_LEN {
+            return Ok(());
+        }
+        self.bytes.resize(2 * SLOT_LEN, 0);
+        let filled = self.file.set_length(2 * SLOT_LEN as u64).and_then(|()| self.file.sync());
+        filled.map_err(|error| failed("fill", &self.path, Some(error)))
+    }
+
     fn write(&mut self, head: &Head, batch: &Batch<'_>) -> Result<(), JournalFailed> {
         let slot = head.seal(batch.keys);
         let slot = slot.ok_or_else(|| failed("seal the head for", &self.path, None))?;
@@ -182,8 +193,6 @@ impl<D: Disk> Anchor<D> {
         let wrote = self.file.write_at(&slot, offset as u64).and_then(|()| self.file.sync());
         wrote.map_err(|error| failed("write the head to", &self.path, Some(error)))?;
         self.counter = head.counter;
-        // A file that somebody cut is as long as two slots again now.
-        self.bytes.resize(2 * SLOT_LEN, 0);
         if let Some(place) = self.bytes.get_mut(offset..offset + SLOT_LEN) {
             place.copy_from_slice(&slot);
         }
@@ -206,7 +215,13 @@ pub(crate) fn path_bytes(path: &Path) -> Vec<u8> {
 fn not_put(error: StoreError) -> JournalFailed {
     match error {
         StoreError::Disk { doing, path, source } => failed(doing, &path, Some(source)),
-        other => JournalFailed { what: other.to_string(), source: None },
+        StoreError::Refused(_)
+        | StoreError::Missing { .. }
+        | StoreError::AlreadyThere { .. }
+        | StoreError::KnownHere { .. }
+        | StoreError::Locked { .. }
+        | StoreError::Content { .. }
+        | StoreError::Commit(_) => JournalFailed { what: error.to_string(), source: None },
     }
 }
 

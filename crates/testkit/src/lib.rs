@@ -3,4 +3,6 @@
 #![expect(clippy::map_err_ignore, reason = "a test's message says enough")]
 
 pub mod disk;
+pub mod journal;
+pub mod saboteur;
 pub mod vectors;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use actum_core::{
-    Digest, Grounding, Ledger, Namespace, NewEnd, NewRun, Outcome, Question, Reading, SessionName,
-    StepName, SubjectName, Views, ground,
+    Digest, Grounding, Journal, Ledger, Namespace, NewEnd, NewRun, Outcome, Question, Reading,
+    SessionName, StepName, SubjectName, Views, ground,
 };
 use actum_store::{FileJournal, PATIENCE, Places, RealDisk, Store, StoreError, Writer};
 use tempfile::TempDir;
@@ -61,9 +61,9 @@ impl Scene {
         scene
     }
 
-    #[expect(clippy::unused_self, reason = "reads as the scene's writer")]
+    #[expect(clippy::unused_self, reason = "read as a sentence where it is called")]
     pub(crate) fn writer(&self, at_s: u64) -> Writer {
-        Writer { holder: "a test".into(), patience: PATIENCE, reading: at(at_s) }
+        writer(at_s)
     }
 
     pub(crate) fn write(&self, at_s: u64) -> RealLedger {
@@ -87,12 +87,16 @@ impl Scene {
     }
 }
 
+pub(crate) fn writer(at_s: u64) -> Writer {
+    Writer { holder: "a test".into(), patience: PATIENCE, reading: at(at_s) }
+}
+
 pub(crate) fn at(seconds: u64) -> Reading {
     Reading::wall(1_700_000_000_000 + seconds * 1000)
 }
 
 pub(crate) fn run(
-    ledger: &mut RealLedger,
+    ledger: &mut Ledger<impl Journal>,
     subject: &str,
     text: &str,
     outcome: Outcome,
