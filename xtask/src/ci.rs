@@ -19,6 +19,7 @@ const STEPS: &[Step] = &[
     Step { name: "examples", work: Work::Call(examples) },
     Step { name: "documents", work: Work::Call(documents) },
     Step { name: "vectors", work: Work::Call(vectors) },
+    Step { name: "simulation", work: Work::Cargo("xtask sim") },
 ];
 
 struct Step {

@@ -4,8 +4,11 @@
 //! one line in [`COMMANDS`].
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a binary that talks to a person")]
 
+mod bench;
 mod ci;
+mod dice;
 mod repository;
+mod sim;
 mod tidy;
 mod tools;
 
@@ -21,6 +24,16 @@ const COMMANDS: &[Command] = &[
         name: "tidy",
         about: "the rules of the tree; --write renews generated pages",
         run: tidy::run,
+    },
+    Command {
+        name: "bench",
+        about: "what the ledger costs, measured here and now; --quick, --markdown, --json FILE",
+        run: bench::run,
+    },
+    Command {
+        name: "sim",
+        about: "one ledger, many sessions, a failing disk; --seed N, --steps M, --seconds S",
+        run: sim::run,
     },
 ];
 

@@ -75,7 +75,7 @@ pub fn seal(
     w.fixed(&fields);
     let mac = key.mac(&w.0);
     w.fixed(mac.as_bytes());
-    out.extend(w.0.iter().skip(MAC_LEN));
+    out.extend_from_slice(w.0.get(MAC_LEN..).unwrap_or_default());
     at.count += 1;
     at.mac = mac;
     if let Event::Rotated { generation, .. } = event {

@@ -1,6 +1,8 @@
 //! The grounding check: does the ledger back the claim that a step was done for a subject? Also Algorithm 1 of the paper
 //! (arXiv 2608.16032): skip the step only if it does.
 
+use core::num::NonZeroU64;
+
 use crate::canon::Digest;
 use crate::clock::BACK_MAX_MS;
 use crate::event::{Outcome, Space};
@@ -76,7 +78,7 @@ pub fn ground(views: &Views, question: &Question<'_>, now_ms: u64) -> Grounding 
     let Some(run) = newest(views, question) else {
         return Grounding { reason: Reason::NeverRan, evidence: None };
     };
-    Grounding { reason: judge(views, run, question, now_ms), evidence: Some(evidence(run)) }
+    Grounding { reason: judge(views, run, question, now_ms), evidence: Some(evidence(views, run)) }
 }
 
 /// Algorithm 1: skip if and only if grounded, otherwise perform.
@@ -109,7 +111,9 @@ fn judge(views: &Views, run: &Run, question: &Question<'_>, now_ms: u64) -> Reas
     if run.subject != *question.content {
         return Reason::Stale;
     }
-    if let Some(reason) = run.overtaken.and_then(|overtaken| negative(overtaken.end.outcome)) {
+    if let Some(reason) =
+        views.overtaken_by(run.began).and_then(|overtaken| negative(overtaken.end.outcome))
+    {
         return reason;
     }
     if run.began < views.void_before() {
@@ -140,9 +144,9 @@ const fn negative(outcome: Outcome) -> Option<Reason> {
 }
 
 /// The run that the answer rests on: the newest, or the one that went wrong beside it.
-fn evidence(run: &Run) -> Evidence {
+fn evidence(views: &Views, run: &Run) -> Evidence {
     let passed = run.end.is_some_and(|end| end.outcome == Outcome::Passed);
-    let overtaken = run.overtaken.filter(|_| passed);
+    let overtaken = views.overtaken_by(run.began).filter(|_| passed);
     let (began, end) =
         overtaken.map_or((run.began, run.end), |overtaken| (overtaken.began, Some(overtaken.end)));
     Evidence {
@@ -153,6 +157,6 @@ fn evidence(run: &Run) -> Evidence {
         at_ms: end.map(|end| end.at_ms),
         content: run.subject,
         tool: run.tool,
-        revoked: run.revoked,
+        revoked: run.revoked.map(NonZeroU64::get),
     }
 }

@@ -81,10 +81,13 @@ impl Disk for RealDisk {
 
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         let file = open_plain(path, OpenOptions::new().read(true))?;
-        if file.metadata()?.len() > limit {
+        let length = file.metadata()?.len();
+        if length > limit {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
-        let mut bytes = Vec::new();
+        // One allocation for the whole file, and a byte to find its end in.
+        let capacity = usize::try_from(length).unwrap_or_default().saturating_add(1);
+        let mut bytes = Vec::with_capacity(capacity);
         file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > limit { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
     }

@@ -48,6 +48,29 @@ fn a_pass_on_a_subject_that_changed_meanwhile_is_no_pass() {
 }
 
 #[test]
+fn a_run_is_held_to_its_subject_also_when_a_newer_one_has_begun() {
+    let scene = Scene::with_runs(0);
+    let mut ledger = scene.write(1);
+    let older = ledger.begin(new_run("text:X", "v1"), &at(1)).unwrap();
+    let newer = ledger.begin(new_run("text:X", "v2"), &at(1)).unwrap();
+    for run in [older, newer] {
+        let (outcome, code, result) = (Outcome::Passed, 0, content("o"));
+        let end = actum_core::NewEnd { run, outcome, code, result, content: content("v3") };
+        assert_eq!(ledger.end(end, &at(2)).unwrap(), Outcome::SubjectChanged);
+    }
+}
+
+#[test]
+fn a_reader_that_was_there_before_a_rotation_follows_it() {
+    let scene = Scene::with_runs(1);
+    let mut reader = scene.store.read().unwrap();
+    scene.store.rotate(&scene.writer(5), Owner::YesFlag).unwrap();
+    run(&mut scene.write(6), "text:X", "v1", Outcome::Passed, 6);
+    assert!(reader.refresh().unwrap());
+    assert_eq!(ask(reader.views(), "text:X", "v1", 6).reason.code(), "passed");
+}
+
+#[test]
 fn a_revoked_run_contradicts_and_a_new_one_grounds_again() {
     let scene = Scene::with_runs(0);
     let mut ledger = scene.write(1);
