@@ -4,4 +4,6 @@
 mod crash;
 mod hunt;
 mod journey;
+mod recovery;
 mod scene;
+mod tamper;
