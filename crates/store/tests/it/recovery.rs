@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use actum_core::Outcome;
 use actum_store::Store;
-use actum_testkit::disk::{Fault, SimDisk};
+use actum_testkit::disk::{Fate, Fault, SimDisk};
 
 use crate::hunt::{new_disk, places};
 use crate::scene::{ask, at, new_run, run, writer};
@@ -220,4 +220,44 @@ fn another_incarnation(genesis: &SimDisk) -> Vec<Vec<u8>> {
     ledger.begin(new_run("text:B", "v1"), &at(2)).unwrap();
     drop(ledger);
     records(&genesis.peek(&segment()).unwrap())
+}
+
+#[test]
+fn bytes_of_an_earlier_life_never_verify_in_a_later_one() {
+    let disk = new_disk();
+    let mut ledger = store(&disk).init(&writer(0)).unwrap();
+    run(&mut ledger, "text:A", "v1", Outcome::Passed, 1);
+    drop(ledger);
+    let before = disk.peek(&segment()).unwrap().len();
+    let begin = |subject| actum_core::Request::Begin(new_run(subject, "v1"));
+
+    let mut ledger = store(&disk).write(&writer(2)).unwrap();
+    disk.plan(disk.operations() + 1, Fault::Lost);
+    ledger.commit(vec![begin("text:B"), begin("text:C")], &at(2)).unwrap_err();
+    drop(ledger);
+    let stale = disk.peek(&segment()).unwrap();
+    let disk = disk.reboot(Fate::Dropped);
+    assert_eq!(disk.peek(&segment()).unwrap().len(), before, "the sync failed, so nothing is left");
+
+    // The next life asks for the first of the two again, with the same clock; then the rest of the old bytes comes back.
+    let mut ledger = store(&disk).write(&writer(2)).unwrap();
+    ledger.commit(vec![begin("text:B")], &at(2)).unwrap();
+    drop(ledger);
+    disk.edit(&segment(), |bytes| {
+        let end = bytes.len();
+        bytes.extend_from_slice(&stale[end..]);
+    });
+    let snapshot = store(&disk).read().unwrap();
+    assert_eq!(snapshot.beyond(), 0);
+    assert_eq!(ask(snapshot.views(), "text:C", "v1", 9).reason.code(), "never_ran");
+}
+
+#[test]
+fn every_start_of_a_writer_counts_whether_it_writes_or_not() {
+    let disk = new_disk();
+    drop(store(&disk).init(&writer(0)).unwrap());
+    for start in 2..6 {
+        drop(store(&disk).write(&writer(start)).unwrap());
+        assert_eq!(u64::from(store(&disk).read().unwrap().head().incarnation), start);
+    }
 }
