@@ -128,7 +128,7 @@ def decode_named(fields: Fields) -> dict:
         sound = len(name) <= NAME_MAX
     if not sound:
         raise Undecodable
-    return {"space": space, "number": number}
+    return {"space": space, "number": number, "name": name}
 
 
 def decode_policy(fields: Fields) -> dict:
@@ -212,7 +212,7 @@ class Ledger:
     mac: bytes = bytes(32)
     incarnation: int = 0
     generation: int = 0
-    names: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SPACES.values(), 0))
+    names: dict[str, list[bytes]] = field(default_factory=lambda: {space: [] for space in SPACES.values()})
     runs: set[int] = field(default_factory=set)
     open_runs: set[int] = field(default_factory=set)
 
@@ -283,13 +283,15 @@ class Ledger:
             if event["ledger"] != self.id:
                 return "genesis of another ledger"
         elif kind == NAMED:
-            space, number = event["space"], event["number"]
-            if number != self.names[space]:
-                return f"names number {number}, expected {self.names[space]}"
-            self.names[space] += 1
+            space, number, names = event["space"], event["number"], self.names[event["space"]]
+            if number != len(names):
+                return f"names number {number}, expected {len(names)}"
+            if event["name"] in names:
+                return f"number {number} of {space} has the name of number {names.index(event['name'])}"
+            names.append(event["name"])
         elif kind == BEGAN:
             for space, number in event["numbers"].items():
-                if number >= self.names[space]:
+                if number >= len(self.names[space]):
                     return f"number {number} of {space} is not named"
             self.runs.add(self.count)
             self.open_runs.add(self.count)

@@ -313,6 +313,8 @@ def segment_good() -> Iterator[Case]:
     yield good("incarnation-rises", "each writer start counts on, gaps are allowed", _incarnations())
     yield good("names", "one name in each space", with_names())
     yield good("names-utf8", "names of more than ASCII, and the longest step name", _names_utf8())
+    writer = with_names().add(NAMED, named(SESSION, 1, b"session-1 ")).add(NAMED, named(STEP, 1, b"session-1"))
+    yield good("names-alike", "one name in two spaces, and two names that differ by a space", writer)
     yield good("policy", "a policy confirmed in each of the three ways", _policies())
     yield good("run-open", "a run that began and has not ended", with_run())
     yield good("run-passed", "a run that began and passed", with_passed_run())
@@ -608,6 +610,14 @@ def segment_sealed() -> Iterator[Case]:
     yield bad("named-first-1", "numbers begin at 0", "event 1: names number 1, expected 0", writer)
     writer = with_names().add(NAMED, named(STEP, 0, b"tests"))
     yield bad("named-again", "number 0 of steps is given twice", "event 6: names number 0, expected 1", writer)
+    twice = {"namespace": b"local/default", "step": b"validate", "tool": TOOL_NAME, "rule": RULE_NAME}
+    for space, (word, name) in enumerate(twice.items(), NAMESPACE):
+        writer = with_names().add(NAMED, named(space, 1, name))
+        expect = f"event 6: number 1 of {word} has the name of number 0"
+        yield bad(f"named-twice-{word}", f"the name of {word} 0 is introduced again", expect, writer)
+    writer = with_names().add(NAMED, named(SESSION, 2, b"session-1"))
+    expect = "event 6: names number 2, expected 1"
+    yield bad("named-twice-gap", "two things are wrong, the number is said", expect, writer)
     writer = with_names().add(NAMED, named(RULE, 2, RULE_NAME))
     yield bad("named-gap", "number 1 of rules is left out", "event 6: names number 2, expected 1", writer)
     for space in ("namespace", "step", "tool", "rule", "session"):
@@ -790,7 +800,7 @@ def slot(
     ledger: bytes = ID,
     generation: int = 0,
     incarnation: int = 1,
-    path: bytes = b"/home/ada/work/.actum",
+    path: bytes = b"/srv/shop/.actum",
     path_size: int | None = None,
     padding: bytes = b"",
     key: bytes | None = None,

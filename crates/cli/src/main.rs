@@ -1,2 +1,7 @@
-//! Placeholder.
-fn main() {}
+//! The binary `actum`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    actum_cli::main()
+}

@@ -66,6 +66,28 @@ impl fmt::Debug for Digest {
     }
 }
 
+/// Computes [`Digest::plain`] of bytes that come in pieces.
+#[derive(Clone, Default)]
+pub struct PlainHasher(Sha256);
+
+impl PlainHasher {
+    /// Adds the next bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The digest of all bytes so far.
+    pub fn finish(self) -> Digest {
+        Digest(self.0.finalize().into())
+    }
+}
+
+impl fmt::Debug for PlainHasher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PlainHasher")
+    }
+}
+
 /// Computes [`Digest::of`] for parts that are not in memory at once. The number of parts is said first.
 #[derive(Clone)]
 pub struct Hasher(Sha256);

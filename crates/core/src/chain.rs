@@ -143,6 +143,9 @@ pub enum SegmentFlaw {
         /// The index that follows.
         expected: u64,
     },
+    /// What has a segment's name is no file that could be one.
+    #[error("not a plain file of at most {SEGMENT_MAX} bytes")]
+    Unfit,
     /// The first segment names a MAC before the first event.
     #[error("names a predecessor of event 0")]
     Predecessor,
@@ -205,6 +208,16 @@ pub enum EventFlaw {
         found: u32,
         /// The next number.
         expected: u32,
+    },
+    /// A second number for a name.
+    #[error("number {number} of {space} has the name of number {first}")]
+    NamedTwice {
+        /// Of which kind.
+        space: Space,
+        /// As it says.
+        number: u32,
+        /// The number that the name has already.
+        first: u32,
     },
     /// A number without a name.
     #[error("number {number} of {space} is not named")]
@@ -274,20 +287,30 @@ pub struct Layout<'a> {
     flaw: Option<Flaw>,
 }
 
-/// The outcome of checking a range of records.
+/// The outcome of checking a range of records. Worth something only for the layout that made it.
 #[derive(Debug)]
 pub struct Check {
+    of: Brand,
     range: Range<usize>,
     flaw: Option<Flaw>,
+}
+
+/// Which layout: the bytes it lies over, the keys it was checked with, and where it should go on from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Brand {
+    bytes: usize,
+    length: usize,
+    keys: usize,
+    at: Position,
 }
 
 impl<'a> Layout<'a> {
     /// Finds the records of a segment that should go on from `at`.
     pub fn read(bytes: &'a [u8], keys: &'a Keyring, at: &Position) -> Self {
         let mut layout = Self { bytes, keys, at: *at, spans: Vec::new(), flaw: None };
-        match header_flaw(bytes, keys.ledger(), at) {
-            Some(flaw) => layout.flaw = Some(flaw),
-            None => layout.find_records(),
+        match judge_header(bytes, keys.ledger(), at) {
+            Err(what) => layout.flaw = Some(Flaw::Segment { event: at.count, what }),
+            Ok(()) => layout.find_records(),
         }
         layout
     }
@@ -336,30 +359,41 @@ impl<'a> Layout<'a> {
     pub fn check(&self, range: Range<usize>) -> Check {
         let spans = self.spans.get(range.clone()).unwrap_or_default();
         let flaw = spans.iter().zip(range.start..).find_map(|(span, at)| {
-            let what = self.record_flaw(span)?;
+            let what = self.judge_record(span).err()?;
             Some(Flaw::Event { event: self.at.count + at as u64, what })
         });
-        Check { range, flaw }
+        Check { of: self.brand(), range, flaw }
     }
 
-    fn record_flaw(&self, span: &Span) -> Option<EventFlaw> {
+    fn judge_record(&self, span: &Span) -> Result<(), EventFlaw> {
         // The predecessor's MAC lies right before the record: in the record before it, or in the segment's header.
-        let sealed = self.bytes.get(span.start - MAC_LEN..span.end - MAC_LEN)?;
-        let stored = self.bytes.get(span.end - MAC_LEN..span.end)?;
-        let version = *sealed.get(MAC_LEN + 2)?;
+        let before = span.start - MAC_LEN;
+        let covered = self.bytes.get(before..span.end).ok_or(EventFlaw::Ends)?;
+        let (sealed, stored) = covered.split_last_chunk().ok_or(EventFlaw::Ends)?;
+        let version = *sealed.get(MAC_LEN + 2).ok_or(EventFlaw::Ends)?;
         if version != VERSION {
-            return Some(EventFlaw::Version { found: version });
+            return Err(EventFlaw::Version { found: version });
         }
-        let Some(key) = self.keys.event(span.generation) else { return Some(EventFlaw::Mac) };
-        let stored = Mac(stored.try_into().ok()?);
-        (key.mac(sealed) != stored).then_some(EventFlaw::Mac)
+        let key = self.keys.event(span.generation).ok_or(EventFlaw::Mac)?;
+        if key.mac(sealed) == Mac(*stored) { Ok(()) } else { Err(EventFlaw::Mac) }
+    }
+
+    fn brand(&self) -> Brand {
+        Brand {
+            bytes: self.bytes.as_ptr().addr(),
+            length: self.bytes.len(),
+            keys: core::ptr::from_ref(self.keys).addr(),
+            at: self.at,
+        }
     }
 
     /// The records before the first bad place, now verified.
     ///
     /// # Panics
-    /// If `checks` do not cover every record: a record nobody checked is never believed.
+    /// If `checks` are of another layout, or do not cover every record: a record nobody checked is never believed.
     pub fn conclude(mut self, mut checks: Vec<Check>) -> Verified<'a> {
+        let brand = self.brand();
+        assert!(checks.iter().all(|check| check.of == brand), "the checks are of this layout");
         checks.sort_by_key(|check| (check.range.start, check.range.end));
         let covered = checks.iter().try_fold(0, |upto, check| {
             (check.range.start == upto && check.range.end >= upto).then_some(check.range.end)
@@ -374,29 +408,24 @@ impl<'a> Layout<'a> {
     }
 }
 
-fn header_flaw(bytes: &[u8], ledger: LedgerId, at: &Position) -> Option<Flaw> {
-    let event = at.count;
-    let flawed = |what| Some(Flaw::Segment { event, what });
-    if bytes.len() < SEGMENT_HEADER_LEN {
-        return flawed(SegmentFlaw::Ends);
+fn judge_header(bytes: &[u8], ledger: LedgerId, at: &Position) -> Result<(), SegmentFlaw> {
+    let mut r = Reader(bytes.get(..SEGMENT_HEADER_LEN).ok_or(SegmentFlaw::Ends)?);
+    if r.array().as_ref() != Some(MAGIC) {
+        return Err(SegmentFlaw::Magic);
     }
-    let mut r = Reader(bytes);
-    if r.array::<8>()? != *MAGIC {
-        return flawed(SegmentFlaw::Magic);
+    if r.array().as_ref() != Some(ledger.as_bytes()) {
+        return Err(SegmentFlaw::Ledger);
     }
-    if r.array::<16>()? != *ledger.as_bytes() {
-        return flawed(SegmentFlaw::Ledger);
+    let found = r.u64().ok_or(SegmentFlaw::Ends)?;
+    if found != at.count {
+        return Err(SegmentFlaw::First { found, expected: at.count });
     }
-    let first = r.u64()?;
-    if first != at.count {
-        return flawed(SegmentFlaw::First { found: first, expected: at.count });
-    }
-    if r.mac()? == at.mac {
-        return None;
+    if r.mac() == Some(at.mac) {
+        return Ok(());
     }
     match at.count.checked_sub(1) {
-        Some(before) => flawed(SegmentFlaw::Follows { before }),
-        None => flawed(SegmentFlaw::Predecessor),
+        Some(before) => Err(SegmentFlaw::Follows { before }),
+        None => Err(SegmentFlaw::Predecessor),
     }
 }
 
@@ -417,6 +446,13 @@ pub struct Record<'a> {
     pub mac: Mac,
     /// Where it ends in the segment.
     pub end: usize,
+}
+
+impl<'a> Record<'a> {
+    /// The event, if its kind is known and its fields decode.
+    pub fn event(&self) -> Option<Event<'a>> {
+        Event::decode(Kind::from_code(self.header.kind)?, self.fields)
+    }
 }
 
 impl<'a> Verified<'a> {

@@ -103,16 +103,14 @@ fn judge(views: &Views, run: &Run, question: &Question<'_>, now_ms: u64) -> Reas
         return Reason::Revoked;
     }
     let Some(end) = run.end else { return Reason::Incomplete };
-    match end.outcome {
-        Outcome::Failed => return Reason::Failed,
-        Outcome::Errored => return Reason::Errored,
-        Outcome::Denied => return Reason::Denied,
-        Outcome::TimedOut => return Reason::TimedOut,
-        Outcome::SubjectChanged => return Reason::SubjectChanged,
-        Outcome::Passed => {}
+    if let Some(reason) = negative(end.outcome) {
+        return reason;
     }
     if run.subject != *question.content {
         return Reason::Stale;
+    }
+    if let Some(reason) = run.overtaken.and_then(|overtaken| negative(overtaken.end.outcome)) {
+        return reason;
     }
     if run.began < views.void_before() {
         return Reason::Voided;
@@ -129,13 +127,30 @@ fn judge(views: &Views, run: &Run, question: &Question<'_>, now_ms: u64) -> Reas
     if age_ms > lifetime_ms { Reason::Expired } else { Reason::Passed }
 }
 
+/// What an outcome says against a claim; nothing for a pass.
+const fn negative(outcome: Outcome) -> Option<Reason> {
+    match outcome {
+        Outcome::Passed => None,
+        Outcome::Failed => Some(Reason::Failed),
+        Outcome::Errored => Some(Reason::Errored),
+        Outcome::Denied => Some(Reason::Denied),
+        Outcome::TimedOut => Some(Reason::TimedOut),
+        Outcome::SubjectChanged => Some(Reason::SubjectChanged),
+    }
+}
+
+/// The run that the answer rests on: the newest, or the one that went wrong beside it.
 fn evidence(run: &Run) -> Evidence {
+    let passed = run.end.is_some_and(|end| end.outcome == Outcome::Passed);
+    let overtaken = run.overtaken.filter(|_| passed);
+    let (began, end) =
+        overtaken.map_or((run.began, run.end), |overtaken| (overtaken.began, Some(overtaken.end)));
     Evidence {
-        run: run.began,
-        ended: run.end.map(|end| end.event),
-        outcome: run.end.map(|end| end.outcome),
-        code: run.end.map(|end| end.code),
-        at_ms: run.end.map(|end| end.at_ms),
+        run: began,
+        ended: end.map(|end| end.event),
+        outcome: end.map(|end| end.outcome),
+        code: end.map(|end| end.code),
+        at_ms: end.map(|end| end.at_ms),
         content: run.subject,
         tool: run.tool,
         revoked: run.revoked,

@@ -75,6 +75,8 @@ pub struct JournalFailed {
 pub struct OpenRun {
     ledger: LedgerId,
     index: u64,
+    /// The MAC of its `Began`: an index alone may come to be another run's, once a loss was resolved.
+    mac: Mac,
 }
 
 impl OpenRun {
@@ -178,8 +180,8 @@ pub enum Done {
 /// Why one request of a commit was not carried out. The others are not touched by it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Rejected {
-    /// It ended before, or never began.
-    #[error("run {run} is not open: it ended before, or never began")]
+    /// It ended before, or its beginning was lost.
+    #[error("run {run} is not open: it ended before, or its beginning was lost")]
     NotOpen {
         /// The run.
         run: u64,
@@ -210,6 +212,12 @@ pub enum Rejected {
     #[error("the key file holds no root for generation {generation}")]
     NoNextRoot {
         /// The generation that follows.
+        generation: u32,
+    },
+    /// The keyring is of another ledger, or could not verify what was written so far.
+    #[error("the key file holds another root for generation {generation} than this ledger has")]
+    OtherRoot {
+        /// The first generation that differs.
         generation: u32,
     },
     /// Nothing is wrong with the clock.
@@ -312,14 +320,17 @@ impl<J: Journal> Ledger<J> {
         };
         ledger.claim(
             Position { count: first, mac, ..at },
-            incarnation.saturating_add(1),
-            reading,
+            // Whoever wrote with another anchor may have counted further.
+            incarnation.max(at.incarnation).saturating_add(1),
+            // The clocks move on with the event that says whether they jumped.
+            last,
         )?;
         ledger.write(reading, |draft| {
             if draft.at.count == 0 {
                 // The ledger was cut short before its first event.
                 draft.genesis();
             }
+            draft.note_clock(last, reading);
             if let Some(&Leftover { first, kept, dropped, digest }) = leftover {
                 draft.push(&Event::Recovered { first, kept, dropped, digest });
             }
@@ -381,13 +392,9 @@ impl<J: Journal> Ledger<J> {
         if requests.len() > BATCH_MAX {
             return Err(CommitError::Batch { count: requests.len() });
         }
-        let resolves =
-            requests.iter().any(|request| matches!(request, Request::ResolveClock { .. }));
         let last = self.reading;
         self.write(reading, |draft| {
-            if !resolves {
-                draft.note_clock(&last, reading);
-            }
+            draft.note_clock(&last, reading);
             requests.into_iter().map(|request| draft.carry_out(request)).collect()
         })
     }
@@ -540,21 +547,31 @@ impl Draft<'_> {
             }
             Request::ResolveClock { owner } => self.resolve_clock(owner),
             Request::Rotate { keys, owner } => {
-                let generation = self.at.generation + 1;
-                if keys.key_id(generation).is_none() || keys.ledger() != self.views.keys().ledger()
-                {
-                    return Err(Rejected::NoNextRoot { generation });
-                }
-                self.views.replace_keys(*keys);
+                self.replace_keys(*keys)?;
                 Ok(Done::Event(self.rotate(owner)))
             }
         }
     }
 
+    /// Takes a keyring with one more root. What was sealed so far must stay verifiable with it.
+    fn replace_keys(&mut self, keys: Keyring) -> Result<(), Rejected> {
+        let known = self.views.keys();
+        let other = (0..=self.at.generation).find(|&at| keys.key_id(at) != known.key_id(at));
+        if let Some(generation) = other {
+            return Err(Rejected::OtherRoot { generation });
+        }
+        let generation = self.at.generation + 1;
+        if keys.key_id(generation).is_none() {
+            return Err(Rejected::NoNextRoot { generation });
+        }
+        self.views.replace_keys(keys);
+        Ok(())
+    }
+
     fn begin(&mut self, run: &NewRun) -> Result<Done, Rejected> {
-        let mut tool = run.tool.as_bytes().to_vec();
-        tool.extend_from_slice(&run.tool_path);
-        within("path of the tool", tool.len(), NAMED_MAX)?;
+        let digest = run.tool.as_bytes();
+        within("path of the tool", run.tool_path.len(), NAMED_MAX - digest.len())?;
+        let tool = [digest.as_slice(), &run.tool_path].concat();
         let namespace = self.number(Space::Namespace, run.namespace.as_str().as_bytes());
         let step = self.number(Space::Step, run.step.as_str().as_bytes());
         let tool = self.number(Space::Tool, &tool);
@@ -570,7 +587,7 @@ impl Draft<'_> {
             subject_digest: run.content,
             arguments: run.arguments,
         }));
-        Ok(Done::Began(OpenRun { ledger: self.views.keys().ledger(), index }))
+        Ok(Done::Began(OpenRun { ledger: self.views.keys().ledger(), index, mac: self.at.mac }))
     }
 
     fn end(&mut self, end: &NewEnd) -> Result<Done, Rejected> {
@@ -578,13 +595,10 @@ impl Draft<'_> {
         if end.run.ledger != self.views.keys().ledger() {
             return Err(Rejected::OtherLedger { run });
         }
-        if !self.views.is_open(run) {
-            return Err(Rejected::NotOpen { run });
-        }
-        let began_on = self.views.open_run(run).map(|run| run.subject);
-        let changed = began_on.is_some_and(|content| content != end.content);
+        let began = self.views.open_run(run).filter(|open| open.mac == end.run.mac);
+        let Some(began) = began else { return Err(Rejected::NotOpen { run }) };
         let outcome = match end.outcome {
-            Outcome::Passed if changed => Outcome::SubjectChanged,
+            Outcome::Passed if began.content != end.content => Outcome::SubjectChanged,
             Outcome::Passed
             | Outcome::Failed
             | Outcome::Errored
@@ -611,9 +625,7 @@ impl Draft<'_> {
     }
 
     fn resolve_clock(&mut self, owner: Owner) -> Result<Done, Rejected> {
-        let back =
-            judge_clock(self.views.time_ms(), &Reading::default(), &Reading::wall(self.time_ms));
-        if self.views.distrusted_since().is_none() && back == ClockStep::Steady {
+        if self.views.distrusted_since().is_none() {
             return Err(Rejected::NothingToResolve);
         }
         let (cause, count, mac) = (Cause::Clock, self.at.count, self.at.mac);

@@ -12,11 +12,12 @@ mod ground;
 mod keys;
 mod ledger;
 mod names;
+pub mod policy;
 mod reason;
 mod views;
 
 pub use anchor::{Found, Head, PATH_MAX, Refusal, SLOT_LEN, claimed_anchor_ledger, judge_store};
-pub use canon::{Digest, Hasher, Mac, hex, unhex};
+pub use canon::{Digest, Hasher, Mac, PlainHasher, hex, unhex};
 pub use chain::{
     Check, EventFlaw, Flaw, Layout, Position, RECORD_MAX, Record, SEGMENT_HEADER_LEN, SEGMENT_MAX,
     SegmentFlaw, Verified, claimed_ledger, seal, segment_header,
@@ -36,4 +37,4 @@ pub use names::{
     NAME_MAX, NameError, Namespace, SUBJECT_MAX, SessionName, StepName, SubjectKind, SubjectName,
 };
 pub use reason::{Answer, Reason, reason_page};
-pub use views::{Accepted, Admitted, Views};
+pub use views::{Accepted, Admitted, Resolution, Views};

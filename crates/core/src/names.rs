@@ -30,7 +30,7 @@ pub enum NameError {
         limit: usize,
     },
     /// A character that names may not hold.
-    #[error("the {what} holds {character:?}; {allowed}")]
+    #[error("the {what} holds {}; {allowed}", spelled(*.character))]
     Character {
         /// Which name.
         what: &'static str,
@@ -38,6 +38,12 @@ pub enum NameError {
         character: char,
         /// What may stand there.
         allowed: &'static str,
+    },
+    /// A path that is absolute or climbs out.
+    #[error("`{path}` is not inside the project; write a path relative to its root, without `..`")]
+    Outside {
+        /// What was given.
+        path: String,
     },
     /// A subject without one of the known kinds.
     #[error("`{text}` is not a subject; write HEAD, file:PATH, dir:PATH or text:ANYTHING")]
@@ -116,6 +122,15 @@ fn plain(what: &'static str, text: &str) -> Result<Box<str>, NameError> {
     }
 }
 
+/// A character for a message. Beyond ASCII its number is told as well, since many look alike.
+fn spelled(character: char) -> String {
+    let shown = format!("{character:?}");
+    if character.is_ascii() || shown.starts_with("'\\") {
+        return shown;
+    }
+    format!("{shown} (U+{:04X})", u32::from(character))
+}
+
 /// What kind of thing a subject is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SubjectKind {
@@ -177,7 +192,7 @@ impl SubjectName {
         let parts = text.split_once(':');
         let known = parts.and_then(|(word, rest)| Some((SubjectKind::from_word(word)?, rest)));
         let Some((kind, rest)) = known else {
-            return Err(NameError::Kind { text: text.chars().take(64).collect() });
+            return Err(NameError::Kind { text: shown(text) });
         };
         Self::new(kind, rest)
     }
@@ -200,7 +215,7 @@ impl SubjectName {
         let rest = match kind {
             SubjectKind::Git if normal == "HEAD" => normal.to_owned(),
             SubjectKind::Git => {
-                return Err(NameError::Kind { text: normal.chars().take(64).collect() });
+                return Err(NameError::Kind { text: shown(&format!("git:{normal}")) });
             }
             SubjectKind::File | SubjectKind::Dir => relative(normal)?,
             SubjectKind::Text => normal.to_owned(),
@@ -236,14 +251,23 @@ impl fmt::Display for SubjectName {
 
 /// The path without `.` and doubled slashes; one that is absolute or climbs out is refused.
 fn relative(path: &str) -> Result<String, NameError> {
-    let allowed = "a subject's path is relative and stays inside the project";
-    let outside = |character| NameError::Character { what: "subject", character, allowed };
-    if path.starts_with('/') {
-        return Err(outside('/'));
-    }
-    if path.split('/').any(|part| part == "..") {
-        return Err(outside('.'));
+    if path.starts_with('/') || path.split('/').any(|part| part == "..") {
+        return Err(NameError::Outside { path: shown(path) });
     }
     let parts: Vec<_> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
-    Ok(if parts.is_empty() { ".".to_owned() } else { parts.join("/") })
+    let path = if parts.is_empty() { ".".to_owned() } else { parts.join("/") };
+    // Or the name of `./ x` would read as that of `x`.
+    let ends = [path.chars().next(), path.chars().next_back()];
+    match ends.into_iter().flatten().find(|c| c.is_whitespace()) {
+        Some(character) => {
+            let allowed = "white space may not stand at either end of a path";
+            Err(NameError::Character { what: "subject", character, allowed })
+        }
+        None => Ok(path),
+    }
+}
+
+/// The front of a text that is no name, for a message: a terminal obeys nothing in it.
+fn shown(text: &str) -> String {
+    text.chars().take(64).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

@@ -23,6 +23,26 @@ pub struct Accepted {
     pub event: u64,
 }
 
+/// The owner went on after a loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Resolution {
+    /// The index of its event.
+    pub event: u64,
+    /// After what.
+    pub cause: Cause,
+    /// How the owner was known.
+    pub owner: Owner,
+    /// Acknowledged events that were given up.
+    pub lost: u64,
+}
+
+/// What changes whether evidence can be trusted at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trust {
+    ClockJumped,
+    Resolved(Resolution),
+}
+
 /// The newest run of a step on a subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Run {
@@ -32,6 +52,15 @@ pub(crate) struct Run {
     pub(crate) tool: u32,
     pub(crate) end: Option<End>,
     pub(crate) revoked: Option<u64>,
+    /// An older run of the same step and subject that went wrong after this one began, on this content.
+    pub(crate) overtaken: Option<Overtaken>,
+}
+
+/// A run that began earlier, ended later, and did not pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Overtaken {
+    pub(crate) began: u64,
+    pub(crate) end: End,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +69,14 @@ pub(crate) struct End {
     pub(crate) at_ms: u64,
     pub(crate) outcome: Outcome,
     pub(crate) code: i32,
+}
+
+/// A run that has not ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Open {
+    pub(crate) content: Digest,
+    /// The MAC of its `Began`: after a loss another run may come to have the same index.
+    pub(crate) mac: Mac,
 }
 
 /// A secret-keyed 128-bit fingerprint of (namespace, step, subject).
@@ -52,12 +89,14 @@ pub struct Views {
     position: Position,
     names: BTreeMap<Space, Names>,
     runs: IndexMap<Fingerprint, Run, BuildHasherDefault<LowBits>>,
-    /// Every run in order of its beginning: which it was, and whether it has ended.
-    began: Vec<(u64, Fingerprint, bool)>,
-    policies: Vec<Accepted>,
+    /// Every run in order of its beginning.
+    began: Vec<(u64, Fingerprint)>,
+    /// Those that have not ended, the newest of their step and subject or not.
+    open: BTreeMap<u64, Open>,
+    /// What the owner did, by event, newest last: undone where it turns out never to have been acknowledged.
+    policies: Vec<(u64, Option<Accepted>)>,
+    trusted: Vec<(u64, Trust)>,
     time_ms: u64,
-    distrusted_since: Option<u64>,
-    void_before: u64,
     /// MACs to remember: of the newest of so many events.
     watched: Vec<(u64, Option<Mac>)>,
 }
@@ -86,10 +125,10 @@ impl Views {
             names: BTreeMap::new(),
             runs: IndexMap::default(),
             began: Vec::new(),
+            open: BTreeMap::new(),
             policies: Vec::new(),
+            trusted: Vec::new(),
             time_ms: 0,
-            distrusted_since: None,
-            void_before: 0,
             watched: watch.iter().map(|&count| (count, None)).collect(),
         }
     }
@@ -109,7 +148,7 @@ impl Views {
     fn fold_record(&mut self, record: &Record<'_>) -> Result<(), Flaw> {
         let event = self.position.count;
         self.check_place(record)
-            .and_then(|decoded| self.fold(&decoded, record.header.time_ms))
+            .and_then(|decoded| self.fold(&decoded, record.header.time_ms, record.mac))
             .map_err(|what| Flaw::Event { event, what })?;
         self.position.count += 1;
         self.position.mac = record.mac;
@@ -136,7 +175,7 @@ impl Views {
 
     /// Takes over an event that this writer has just sealed at `after`.
     pub(crate) fn fold_own(&mut self, event: &Event<'_>, time_ms: u64, after: &Position) {
-        let folded = self.fold(event, time_ms);
+        let folded = self.fold(event, time_ms, after.mac);
         assert!(folded.is_ok(), "a writer seals only what it would itself admit: {folded:?}");
         self.note_mac(self.position.count, after.mac);
         self.position = *after;
@@ -150,7 +189,7 @@ impl Views {
         }
     }
 
-    fn fold(&mut self, event: &Event<'_>, raw_ms: u64) -> Result<(), EventFlaw> {
+    fn fold(&mut self, event: &Event<'_>, raw_ms: u64, mac: Mac) -> Result<(), EventFlaw> {
         let index = self.position.count;
         match (index, event) {
             (0, Event::Genesis { ledger }) if *ledger == self.keys.ledger() => {}
@@ -165,14 +204,18 @@ impl Views {
             Event::Genesis { .. } => {}
             Event::Named { space, number, name } => self.fold_named(space, number, name)?,
             Event::Policy { digest, owner } => {
-                self.policies.push(Accepted { digest, owner, event: index });
+                self.policies.push((index, Some(Accepted { digest, owner, event: index })));
             }
-            Event::Began(began) => self.fold_began(index, &began)?,
+            Event::Began(began) => self.fold_began(index, &began, mac)?,
             Event::Ended(ended) => self.fold_ended(index, &ended)?,
             Event::Revoked { run, .. } => self.fold_revoked(index, run)?,
-            Event::Clock { .. } => self.distrusted_since = Some(index),
-            Event::Recovered { first, .. } => self.confirm_policies_before(first),
-            Event::Resolved { cause, .. } => self.fold_resolved(index, cause, raw_ms),
+            Event::Clock { .. } => self.trusted.push((index, Trust::ClockJumped)),
+            Event::Recovered { first, .. } => self.confirm_before(first),
+            Event::Resolved { cause, owner, count, .. } => {
+                let lost = count.saturating_sub(index);
+                let resolved = Resolution { event: index, cause, owner, lost };
+                self.fold_resolved(resolved, raw_ms);
+            }
             Event::Rotated { generation, key_id, .. } => self.fold_rotated(generation, key_id)?,
         }
         Ok(())
@@ -184,12 +227,15 @@ impl Views {
         if number != expected {
             return Err(EventFlaw::Names { found: number, expected });
         }
+        if let Some(&first) = names.by_name.get(name) {
+            return Err(EventFlaw::NamedTwice { space, number, first });
+        }
         names.by_number.push(name.into());
         names.by_name.insert(name.into(), number);
         Ok(())
     }
 
-    fn fold_began(&mut self, index: u64, began: &Began<'_>) -> Result<(), EventFlaw> {
+    fn fold_began(&mut self, index: u64, began: &Began<'_>, mac: Mac) -> Result<(), EventFlaw> {
         let numbers = [
             (Space::Namespace, began.namespace),
             (Space::Step, began.step),
@@ -203,7 +249,8 @@ impl Views {
             }
         }
         let fingerprint = self.fingerprint(began.namespace, began.step, began.subject);
-        self.began.push((index, fingerprint, false));
+        self.began.push((index, fingerprint));
+        self.open.insert(index, Open { content: began.subject_digest, mac });
         let run = Run {
             began: index,
             subject: began.subject_digest,
@@ -211,55 +258,59 @@ impl Views {
             tool: began.tool,
             end: None,
             revoked: None,
+            overtaken: None,
         };
         self.runs.insert(fingerprint, run);
         Ok(())
     }
 
     fn fold_ended(&mut self, index: u64, ended: &Ended) -> Result<(), EventFlaw> {
-        let not_open = EventFlaw::NotOpen { run: ended.run };
-        let Ok(at) = self.began.binary_search_by_key(&ended.run, |(began, ..)| *began) else {
-            return Err(not_open);
+        let Some(open) = self.open.remove(&ended.run) else {
+            return Err(EventFlaw::NotOpen { run: ended.run });
         };
-        let Some((_, fingerprint, closed @ false)) = self.began.get_mut(at) else {
-            return Err(not_open);
-        };
-        *closed = true;
-        let at_ms = self.time_ms;
-        if let Some(run) = self.runs.get_mut(fingerprint).filter(|run| run.began == ended.run) {
-            // Checked by the writer, and again here: a pass on a subject that changed is no pass.
-            let changed = ended.outcome == Outcome::Passed && ended.subject_digest != run.subject;
-            let outcome = if changed { Outcome::SubjectChanged } else { ended.outcome };
-            run.end = Some(End { event: index, at_ms, outcome, code: ended.code });
+        // Checked by the writer, and again here: a pass on a subject that changed is no pass.
+        let changed = ended.outcome == Outcome::Passed && ended.subject_digest != open.content;
+        let outcome = if changed { Outcome::SubjectChanged } else { ended.outcome };
+        let end = End { event: index, at_ms: self.time_ms, outcome, code: ended.code };
+        let Some(newest) = self.newest_of(ended.run) else { return Ok(()) };
+        if newest.began == ended.run {
+            newest.end = Some(end);
+        } else if outcome != Outcome::Passed && newest.subject == open.content {
+            // Two runs at once: that the later one passes does not undo that this one, ending after it began, did not.
+            newest.overtaken = Some(Overtaken { began: ended.run, end });
         }
         Ok(())
     }
 
     fn fold_revoked(&mut self, index: u64, run: u64) -> Result<(), EventFlaw> {
-        let Ok(at) = self.began.binary_search_by_key(&run, |(began, ..)| *began) else {
+        if !self.has_run(run) {
             return Err(EventFlaw::NoRun { run });
-        };
-        let newest =
-            self.began.get(at).and_then(|(_, fingerprint, _)| self.runs.get_mut(fingerprint));
-        if let Some(newest) = newest.filter(|newest| newest.began == run) {
+        }
+        if let Some(newest) = self.newest_of(run).filter(|newest| newest.began == run) {
             newest.revoked = Some(index);
         }
         Ok(())
     }
 
-    fn fold_resolved(&mut self, index: u64, cause: Cause, raw_ms: u64) {
-        self.void_before = index;
-        self.distrusted_since = None;
+    /// The newest run of the step and subject that this run was of.
+    fn newest_of(&mut self, run: u64) -> Option<&mut Run> {
+        let at = self.began.binary_search_by_key(&run, |(began, _)| *began).ok()?;
+        let (_, fingerprint) = self.began.get(at)?;
+        self.runs.get_mut(fingerprint)
+    }
+
+    fn fold_resolved(&mut self, resolved: Resolution, raw_ms: u64) {
+        self.trusted.push((resolved.event, Trust::Resolved(resolved)));
         // Every pass before this is void, so nothing can be made younger by starting anew from the clock as it is.
         self.time_ms = raw_ms;
-        match cause {
+        match resolved.cause {
             // A stricter policy may be among what was lost: the owner accepts one again.
             Cause::Truncated
             | Cause::Forked
             | Cause::Damaged
             | Cause::Unanchored
             | Cause::Swapped
-            | Cause::KeyLost => self.policies.clear(),
+            | Cause::KeyLost => self.policies.push((resolved.event, None)),
             Cause::Moved | Cause::Clock => {}
         }
     }
@@ -279,9 +330,13 @@ impl Views {
         }
     }
 
-    /// Policies accepted at or after `first` do not count: they were never acknowledged.
-    pub fn confirm_policies_before(&mut self, first: u64) {
-        self.policies.retain(|policy| policy.event < first);
+    /// What the owner did at or after `first` does not count: nobody acknowledged it. A jump of the clock does.
+    pub fn confirm_before(&mut self, first: u64) {
+        self.policies.retain(|(event, _)| *event < first);
+        self.trusted.retain(|(event, trust)| match trust {
+            Trust::Resolved(_) => *event < first,
+            Trust::ClockJumped => true,
+        });
     }
 
     /// Where the chain stands.
@@ -309,7 +364,7 @@ impl Views {
 
     /// The policy in force.
     pub fn policy(&self) -> Option<&Accepted> {
-        self.policies.last()
+        self.policies.last().and_then(|(_, accepted)| accepted.as_ref())
     }
 
     /// The ledger's time: the greatest its clocks have shown, in ms.
@@ -318,13 +373,24 @@ impl Views {
     }
 
     /// The `Clock` event since which no lifetime is trusted.
-    pub const fn distrusted_since(&self) -> Option<u64> {
-        self.distrusted_since
+    pub fn distrusted_since(&self) -> Option<u64> {
+        match self.trusted.last() {
+            Some((event, Trust::ClockJumped)) => Some(*event),
+            Some((_, Trust::Resolved(_))) | None => None,
+        }
+    }
+
+    /// The newest time that the owner went on after a loss.
+    pub fn resolution(&self) -> Option<&Resolution> {
+        self.trusted.iter().rev().find_map(|(_, trust)| match trust {
+            Trust::Resolved(resolved) => Some(resolved),
+            Trust::ClockJumped => None,
+        })
     }
 
     /// The index of the newest `Resolved`; passes before it are void. 0 without one.
-    pub const fn void_before(&self) -> u64 {
-        self.void_before
+    pub fn void_before(&self) -> u64 {
+        self.resolution().map_or(0, |resolved| resolved.event)
     }
 
     /// How many runs have begun.
@@ -334,29 +400,25 @@ impl Views {
 
     /// Runs that began and have not ended, oldest first.
     pub fn open_runs(&self) -> impl Iterator<Item = u64> + '_ {
-        self.began.iter().filter(|(.., ended)| !ended).map(|(began, ..)| *began)
+        self.open.keys().copied()
     }
 
     /// This run began and has not ended.
     pub fn is_open(&self, run: u64) -> bool {
-        self.began
-            .binary_search_by_key(&run, |(began, ..)| *began)
-            .is_ok_and(|at| self.began.get(at).is_some_and(|(.., ended)| !ended))
+        self.open.contains_key(&run)
     }
 
     /// A run with this index began, ended or not.
     pub fn has_run(&self, run: u64) -> bool {
-        self.began.binary_search_by_key(&run, |(began, ..)| *began).is_ok()
+        self.began.binary_search_by_key(&run, |(began, _)| *began).is_ok()
     }
 
     pub(crate) fn newest(&self, namespace: u32, step: u32, subject: &str) -> Option<&Run> {
         self.runs.get(&self.fingerprint(namespace, step, subject))
     }
 
-    pub(crate) fn open_run(&self, run: u64) -> Option<&Run> {
-        let at = self.began.binary_search_by_key(&run, |(began, ..)| *began).ok()?;
-        let (_, fingerprint, _) = self.began.get(at)?;
-        self.runs.get(fingerprint).filter(|newest| newest.began == run)
+    pub(crate) fn open_run(&self, run: u64) -> Option<&Open> {
+        self.open.get(&run)
     }
 
     /// The bytes of a name by its number.

@@ -74,7 +74,7 @@ impl Disk for RealDisk {
     type Lock = File;
 
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-        let file = File::open(path)?;
+        let file = open_plain(path, OpenOptions::new().read(true))?;
         if file.metadata()?.len() > limit {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
@@ -84,6 +84,7 @@ impl Disk for RealDisk {
     }
 
     fn list(&self, folder: &Path) -> io::Result<Vec<String>> {
+        real_folder(folder)?;
         let mut names = Vec::new();
         for entry in fs::read_dir(folder)? {
             names.push(entry?.file_name().to_string_lossy().into_owned());
@@ -93,18 +94,23 @@ impl Disk for RealDisk {
     }
 
     fn make_folder(&self, folder: &Path) -> io::Result<()> {
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        real_folder(folder)
     }
 
     fn create(&self, path: &Path) -> io::Result<File> {
+        real_folder(path.parent().unwrap_or(path))?;
+        // A new file: what stands at the name, be it a link, is an error.
         OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)
     }
 
     fn open(&self, path: &Path) -> io::Result<File> {
-        OpenOptions::new().read(true).write(true).open(path)
+        alone(open_plain(path, OpenOptions::new().read(true).write(true))?)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        real_folder(from.parent().unwrap_or(from))?;
+        real_folder(to.parent().unwrap_or(to))?;
         fs::rename(from, to)
     }
 
@@ -122,14 +128,9 @@ impl Disk for RealDisk {
         holder: &str,
         patience: Duration,
     ) -> Result<File, Result<String, io::Error>> {
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(path)
-            .map_err(Err)?;
+        let mut how = OpenOptions::new();
+        how.read(true).write(true).create(true).truncate(false).mode(0o600);
+        let mut file = open_plain(path, &mut how).and_then(alone).map_err(Err)?;
         let begun = Instant::now();
         while let Err(error) = file.try_lock() {
             match error {
@@ -143,6 +144,39 @@ impl Disk for RealDisk {
         note_holder(&mut file, holder).map_err(Err)?;
         Ok(file)
     }
+}
+
+/// Opens a plain file in a real folder: no link is followed, and nothing is waited for. The store is in reach of whoever
+/// wants us to read or write something else.
+///
+/// # Errors
+/// [`io::ErrorKind::InvalidInput`] for anything but a plain file, or what the system said.
+pub fn open_plain(path: &Path, how: &mut OpenOptions) -> io::Result<File> {
+    real_folder(path.parent().unwrap_or(path))?;
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    let flags = i32::try_from(flags.bits()).unwrap_or_default();
+    let file = how.custom_flags(flags).open(path).map_err(|error| match error.raw_os_error() {
+        Some(code) if code == rustix::io::Errno::LOOP.raw_os_error() => not_plain("a link"),
+        Some(_) | None => error,
+    })?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(not_plain("not a plain file")) }
+}
+
+/// A file that has no other name: what is written to it changes nothing else.
+fn alone(file: File) -> io::Result<File> {
+    if file.metadata()?.nlink() == 1 { Ok(file) } else { Err(not_plain("a file with two names")) }
+}
+
+fn real_folder(folder: &Path) -> io::Result<()> {
+    let meta = fs::symlink_metadata(folder)?;
+    if meta.is_dir() {
+        return Ok(());
+    }
+    Err(not_plain(if meta.is_symlink() { "in a folder that is a link" } else { "not in a folder" }))
+}
+
+fn not_plain(what: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, what)
 }
 
 const LOCK_POLL: Duration = Duration::from_millis(2);

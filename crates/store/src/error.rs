@@ -23,15 +23,13 @@ pub enum StoreError {
         /// Where.
         path: PathBuf,
     },
-    /// An anchor remembers a ledger at this path.
-    #[error("a ledger lay in {} before: {ledger}, with {count} acknowledged events", path.display())]
+    /// A ledger lay at this path, and lies there no more.
+    #[error("ledger {ledger} lay in {} before", path.display())]
     KnownHere {
         /// Where.
         path: PathBuf,
         /// Which.
         ledger: LedgerId,
-        /// How far it went.
-        count: u64,
     },
     /// Another writer holds the store.
     #[error("{} is held by {holder}", path.display())]
@@ -73,9 +71,8 @@ impl StoreError {
     pub fn reason(&self) -> Reason {
         match self {
             Self::Refused(refusal) => refusal.into(),
-            Self::Missing { .. } => Reason::NoLedger,
+            Self::Missing { .. } | Self::KnownHere { .. } => Reason::NoLedger,
             Self::AlreadyThere { .. }
-            | Self::KnownHere { .. }
             | Self::Locked { .. }
             | Self::Disk { .. }
             | Self::Content { .. }

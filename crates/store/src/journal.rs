@@ -54,13 +54,13 @@ impl<D: Disk> FileJournal<D> {
         disk: &D,
         places: &Places,
         ledger: actum_core::LedgerId,
-        segment: Option<&Path>,
+        segment: Option<(&Path, u64)>,
         counter: u64,
         lock: D::Lock,
     ) -> Result<Self, JournalFailed> {
         let path = places.anchor(ledger);
         let anchor = Anchor::open(disk, path, counter)?;
-        let segment = segment.map(|path| Segment::open(disk, path)).transpose()?;
+        let segment = segment.map(|(path, end)| Segment::open(disk, path, end)).transpose()?;
         Ok(Self { disk: disk.clone(), places: places.clone(), segment, anchor, _lock: lock })
     }
 
@@ -123,10 +123,16 @@ impl<D: Disk> Journal for FileJournal<D> {
 }
 
 impl<D: Disk> Segment<D> {
-    fn open(disk: &D, path: &Path) -> Result<Self, JournalFailed> {
+    /// Goes on where the newest verified event ends. More than that, and somebody else is writing.
+    fn open(disk: &D, path: &Path, end: u64) -> Result<Self, JournalFailed> {
         let file = disk.open(path).map_err(|error| failed("open", path, Some(error)))?;
-        let length = file.stat().map_err(|error| failed("look at", path, Some(error)))?.length;
-        Ok(Self { file, path: path.to_owned(), length })
+        let found = file.stat().map_err(|error| failed("look at", path, Some(error)))?.length;
+        if found != end {
+            let what =
+                format!("{} has {found} bytes, not {end}: it is being written to", path.display());
+            return Err(JournalFailed { what, source: None });
+        }
+        Ok(Self { file, path: path.to_owned(), length: end })
     }
 
     fn create(disk: &D, places: &Places, batch: &Batch<'_>) -> Result<Self, JournalFailed> {

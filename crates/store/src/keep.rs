@@ -8,6 +8,7 @@ use zeroize::Zeroizing;
 
 use crate::disk::{Disk, DiskFile as _};
 use crate::error::StoreError;
+use crate::journal::path_bytes;
 use crate::places::Places;
 
 /// Puts `bytes` at `path` so that after a power cut the file is the old one or the new one, never half of it.
@@ -105,8 +106,30 @@ pub(crate) fn read_key<D: Disk>(
     if file.ledger() != ledger {
         return Err(refuse(format!("{shown} is the key of ledger {}", file.ledger())));
     }
+    check_anchor_note(disk, places, ledger)?;
     Ok(file)
 }
+
+/// The key knows where its anchor is kept. A call that looks elsewhere would take a ledger for unanchored that is not.
+fn check_anchor_note<D: Disk>(
+    disk: &D,
+    places: &Places,
+    ledger: LedgerId,
+) -> Result<(), StoreError> {
+    let Ok(noted) = disk.read(&places.anchor_note(ledger), NOTE_MAX) else { return Ok(()) };
+    let here = places.anchor(ledger);
+    if noted == path_bytes(&here) {
+        return Ok(());
+    }
+    let why = format!(
+        "its anchor is kept at {}, but this call looks at {} (is XDG_STATE_HOME set otherwise?)",
+        String::from_utf8_lossy(&noted),
+        here.display()
+    );
+    Err(Refusal::Key { why }.into())
+}
+
+const NOTE_MAX: u64 = 16 * 1024;
 
 /// Writes the key file of a ledger, for the user alone.
 ///
@@ -117,5 +140,7 @@ pub(crate) fn write_key<D: Disk>(
     places: &Places,
     file: &KeyFile,
 ) -> Result<(), StoreError> {
-    put(disk, &places.key(file.ledger()), file.to_text().as_bytes())
+    let ledger = file.ledger();
+    put(disk, &places.anchor_note(ledger), &path_bytes(&places.anchor(ledger)))?;
+    put(disk, &places.key(ledger), file.to_text().as_bytes())
 }

@@ -3,6 +3,7 @@
 //! The rules are in `actum-core`; here is where their bytes go, in which order, and what is made of them when they come
 //! back. `docs/formats/ledger.md` has the formats, the opening table and the fault model.
 
+mod accepted;
 mod clock;
 mod disk;
 mod error;
@@ -10,17 +11,24 @@ mod group;
 mod journal;
 mod keep;
 mod places;
+mod register;
 mod resolve;
+mod running;
 mod scan;
 mod store;
+pub mod subject;
 
+pub use accepted::{
+    AcceptedPolicy, DOCUMENT_MAX, LIVE, PINNED, PolicyMissing, in_project, program_digest,
+};
 pub use clock::read_clocks;
-pub use disk::{Disk, DiskFile, RealDisk, Stat};
+pub use disk::{Disk, DiskFile, RealDisk, Stat, open_plain};
 pub use error::StoreError;
 pub use group::{Asker, Group, GroupFailed, QUEUE_MAX};
 pub use journal::FileJournal;
 pub use keep::{put, random};
 pub use places::Places;
 pub use resolve::LossReport;
+pub use running::{RunningMark, is_running};
 pub use scan::verify;
 pub use store::{PATIENCE, Snapshot, Store, Writer};

@@ -26,11 +26,6 @@ impl Places {
         self.store.join("ledger")
     }
 
-    /// Which ledger this is: a hint, verified by everything that follows.
-    pub fn id(&self) -> PathBuf {
-        self.store.join("id")
-    }
-
     /// The lock of the one writer.
     pub fn lock(&self) -> PathBuf {
         self.store.join("lock")
@@ -64,6 +59,11 @@ impl Places {
     /// The key file of a ledger.
     pub fn key(&self, ledger: LedgerId) -> PathBuf {
         self.keys().join(ledger.to_string())
+    }
+
+    /// Where the anchor of a ledger is kept, noted beside its key.
+    pub fn anchor_note(&self, ledger: LedgerId) -> PathBuf {
+        self.keys().join(format!("{ledger}.anchor"))
     }
 
     /// The folder of all anchors.

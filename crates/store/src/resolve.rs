@@ -1,10 +1,16 @@
 //! The owner's way out after a loss: shows what was lost, and goes on with what is left.
 
-use actum_core::{Cause, Keyring, Ledger, LedgerId, Loss, Mac, Owner, Refusal, Request, Views};
+use std::path::PathBuf;
+
+use actum_core::{
+    Cause, Head, Keyring, Ledger, LedgerId, Loss, Mac, Owner, Refusal, Request, Views,
+};
 
 use crate::disk::Disk;
 use crate::error::StoreError;
 use crate::journal::FileJournal;
+use crate::places::Places;
+use crate::register::Register;
 use crate::scan::{Scan, Tail, segment_paths};
 use crate::store::{Store, Writer};
 
@@ -59,30 +65,26 @@ impl<D: Disk> Store<D> {
                 ledger.record(Request::ResolveClock { owner }, &writer.reading)?;
             }
             None => {
-                self.start_over(report.ledger, lock, writer, &loss(0, Mac::ZERO))?;
+                self.start_over(lock, writer, &loss(0, Mac::ZERO))?;
             }
         }
         Ok(report)
     }
 
     fn diagnose(&self) -> Result<Option<Diagnosis>, StoreError> {
-        let ledger = match self.which() {
+        let ledger = match self.identify() {
             Err(StoreError::Refused(refusal @ Refusal::Swapped { .. })) => {
                 return self.swapped(refusal).map(Some);
+            }
+            Err(StoreError::KnownHere { path, ledger }) => {
+                let what = format!("ledger {ledger} lay in {} before", path.display());
+                return self.begins_anew(ledger, Cause::Moved, what).map(Some);
             }
             other => other?,
         };
         if self.disk.stat(&self.places.key(ledger)).is_err() {
             let what = format!("the key of ledger {ledger} is gone: nothing in it can be verified");
-            let report = LossReport {
-                ledger,
-                cause: Cause::KeyLost,
-                what,
-                found: 0,
-                acknowledged: None,
-                unverified: self.all_bytes()?,
-            };
-            return Ok(Some(Diagnosis { report, scan: None }));
+            return self.begins_anew(ledger, Cause::KeyLost, what).map(Some);
         }
         let scan = self.scan_here(ledger)?;
         let cause = match &scan.judged {
@@ -101,8 +103,26 @@ impl<D: Disk> Store<D> {
         Ok(Some(Diagnosis { report, scan: Some(Box::new(scan)) }))
     }
 
+    /// Nothing of what was here can be gone on with: a new ledger begins, and its first words say so.
+    fn begins_anew(
+        &self,
+        ledger: LedgerId,
+        cause: Cause,
+        what: String,
+    ) -> Result<Diagnosis, StoreError> {
+        let extra = segment_paths(&self.disk, &self.places)?;
+        let unverified = self.unverified(&Tail { extra, ..Tail::default() })?;
+        let report = LossReport { ledger, cause, what, found: 0, acknowledged: None, unverified };
+        Ok(Diagnosis { report, scan: None })
+    }
+
     fn swapped(&self, refusal: Refusal) -> Result<Diagnosis, StoreError> {
         let Refusal::Swapped { expected, .. } = refusal else { return Err(refusal.into()) };
+        let register = Register::read(&self.disk, &self.places)?;
+        let key_lost = self.disk.stat(&self.places.key(expected)).is_err();
+        if register.here() != Some(expected) || key_lost {
+            return self.begins_anew(expected, Cause::Swapped, refusal.to_string());
+        }
         let mut scan = self.scan_here(expected)?;
         // What lies here is another's: none of it is a prefix of ours.
         let all = segment_paths(&self.disk, &self.places)?;
@@ -132,37 +152,39 @@ impl<D: Disk> Store<D> {
         let counter = head.map_or(0, |head| head.counter);
         let incarnation = head.map_or(0, |head| head.incarnation);
         let loss = head.map_or_else(|| loss(0, Mac::ZERO), |head| loss(head.count, head.mac));
+        self.leave_old_place(head)?;
+        self.register(report.ledger)?;
         let journal = self.journal_at(report.ledger, &scan.tail, counter, lock)?;
         let _ledger: Ledger<FileJournal<D>> =
             Ledger::resolve(scan.views, journal, incarnation, &loss, &writer.reading)?;
-        self.name_ledger(report.ledger)
+        Ok(())
+    }
+
+    /// The path a store was moved from stays known: what is put there later is not taken for a fresh start.
+    fn leave_old_place(&self, head: Option<&Head>) -> Result<(), StoreError> {
+        use std::os::unix::ffi::OsStrExt as _;
+        let old = head.map(|head| PathBuf::from(std::ffi::OsStr::from_bytes(&head.path)));
+        match old.filter(|old| *old != self.places.store) {
+            None => Ok(()),
+            Some(store) => {
+                let old = Places { store, ..self.places.clone() };
+                Register::read(&self.disk, &old)?.leave(&self.disk, &old)
+            }
+        }
     }
 
     /// The key is gone: everything is moved aside, and a new ledger begins by saying so.
-    fn start_over(
-        &self,
-        old: LedgerId,
-        lock: D::Lock,
-        writer: &Writer,
-        loss: &Loss,
-    ) -> Result<(), StoreError> {
+    fn start_over(&self, lock: D::Lock, writer: &Writer, loss: &Loss) -> Result<(), StoreError> {
         for path in segment_paths(&self.disk, &self.places)? {
             self.set_aside(&path)?;
-        }
-        let anchor = self.places.anchor(old);
-        if self.disk.stat(&anchor).is_ok() {
-            // No longer the name of a ledger, so it vouches for nothing here; kept for whoever finds the key.
-            let retired = anchor.with_extension("retired");
-            self.disk
-                .rename(&anchor, &retired)
-                .map_err(StoreError::disk("retire the anchor", &anchor))?;
         }
         let key = self.fresh_key()?;
         let journal = self.journal_at(key.ledger(), &Tail::default(), 0, lock)?;
         let views = Views::new(Keyring::new(&key), &[]);
         let _ledger: Ledger<FileJournal<D>> =
             Ledger::resolve(views, journal, 0, loss, &writer.reading)?;
-        self.name_ledger(key.ledger())
+        // Last: until the new ledger has said why it is there, the path belongs to the old one.
+        self.register(key.ledger())
     }
 
     fn unverified(&self, tail: &Tail) -> Result<u64, StoreError> {
@@ -171,11 +193,6 @@ impl<D: Disk> Store<D> {
             bytes += self.disk.stat(path).map_err(StoreError::disk("look at", path))?.length;
         }
         Ok(bytes)
-    }
-
-    fn all_bytes(&self) -> Result<u64, StoreError> {
-        let extra = segment_paths(&self.disk, &self.places)?;
-        self.unverified(&Tail { extra, ..Tail::default() })
     }
 }
 

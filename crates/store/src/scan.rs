@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use actum_core::{
-    Check, Found, Head, KeyFile, Keyring, Layout, LedgerId, Position, RECORD_MAX, Refusal,
-    SEGMENT_HEADER_LEN, SEGMENT_MAX, SLOT_LEN, Verified, Views, claimed_ledger, judge_store,
+    Check, Flaw, Found, Head, KeyFile, Keyring, Layout, LedgerId, Position, RECORD_MAX, Refusal,
+    SEGMENT_HEADER_LEN, SEGMENT_MAX, SLOT_LEN, SegmentFlaw, Verified, Views, claimed_ledger,
+    judge_store,
 };
 
 use crate::disk::Disk;
@@ -45,29 +46,14 @@ pub(crate) struct Tail {
     pub(crate) beyond: Vec<(PathBuf, usize, Vec<u8>)>,
 }
 
-/// Which ledger lies at `places`, by its own word.
-///
-/// # Errors
-/// [`StoreError::Missing`] if there is none.
-pub(crate) fn claimed_id<D: Disk>(disk: &D, places: &Places) -> Result<LedgerId, StoreError> {
-    let missing = || StoreError::Missing { path: places.store.clone() };
-    match disk.read(&places.id(), 64) {
-        Ok(bytes) => {
-            let id = core::str::from_utf8(&bytes).ok().map(str::trim).and_then(LedgerId::from_hex);
-            id.ok_or_else(|| StoreError::Content {
-                path: places.id(),
-                what: "not the id of a ledger".to_owned(),
-            })
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            // The hint is gone; the first segment says it too.
-            let first = segment_paths(disk, places)?.into_iter().next().ok_or_else(missing)?;
-            let bytes =
-                disk.read(&first, SEGMENT_LIMIT).map_err(StoreError::disk("read", &first))?;
-            claimed_ledger(&bytes).ok_or_else(missing)
-        }
-        Err(error) => Err(StoreError::disk("read", &places.id())(error)),
-    }
+/// Which ledger the segments name, by their own word; nothing if there is none that names one.
+pub(crate) fn claimed_id<D: Disk>(
+    disk: &D,
+    places: &Places,
+) -> Result<Option<LedgerId>, StoreError> {
+    let first = segment_paths(disk, places)?.into_iter().next();
+    let bytes = first.and_then(|path| disk.read(&path, SEGMENT_LIMIT).ok());
+    Ok(bytes.and_then(|bytes| claimed_ledger(&bytes)))
 }
 
 /// Reads and verifies the ledger `ledger` at `places`. The head is read before the store, so that a writer at work never
@@ -99,8 +85,9 @@ pub(crate) fn scan_with<D: Disk>(
     let (flaw, bytes) = read_segments(disk, places, &mut views, count, &mut tail)?;
     let position = *views.position();
     let found = Found { position, mac_at_head: count.and_then(|count| views.mac_of(count)), flaw };
-    let judged =
-        judge_place(places, head.as_ref()).and_then(|()| judge_store(head.as_ref(), &found));
+    // A cut stays a cut, wherever the store was moved to.
+    let judged = judge_store(head.as_ref(), &found)
+        .and_then(|beyond| judge_place(places, head.as_ref()).map(|()| beyond));
     Ok(Scan { head, views, found, tail, judged, bytes })
 }
 
@@ -129,41 +116,24 @@ fn judge_place(places: &Places, head: Option<&Head>) -> Result<(), Refusal> {
     }
 }
 
-/// The ledgers whose anchors say that their store lies here, with how far they went. Only anchors that verify count.
-pub(crate) fn anchored_here<D: Disk>(
-    disk: &D,
-    places: &Places,
-) -> Result<Vec<(LedgerId, Head)>, StoreError> {
-    let folder = places.anchors();
-    let names = match disk.list(&folder) {
-        Ok(names) => names,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(StoreError::disk("list", &folder)(error)),
-    };
-    let here = path_bytes(&places.store);
-    let mut known = Vec::new();
-    for ledger in names.iter().filter_map(|name| LedgerId::from_hex(name)) {
-        let path = places.anchor(ledger);
-        let Ok(bytes) = disk.read(&path, 2 * SLOT_LEN as u64) else { continue };
-        // An anchor is worth its key only when it may name this place at all.
-        let names_here = |slot: &[u8]| slot.get(PATH_AT..).is_some_and(|at| at.starts_with(&here));
-        if !bytes.chunks(SLOT_LEN).any(names_here) {
-            continue;
-        }
-        let Ok(key) = read_key(disk, places, ledger) else { continue };
-        let head = Head::newest(&bytes, &Keyring::new(&key));
-        if let Some(head) = head.filter(|head| head.path == here) {
-            known.push((ledger, head));
-        }
-    }
-    Ok(known)
-}
-
-/// Where the path of the store begins in a slot.
-const PATH_AT: usize = 114;
-
 /// A segment may be longer than its limit by one batch's last record at most; more is not ours.
 const SEGMENT_LIMIT: u64 = (SEGMENT_MAX + RECORD_MAX) as u64;
+
+/// The bytes of a segment; nothing if what has its name cannot be one.
+pub(crate) fn read_segment<D: Disk>(disk: &D, path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+    match disk.read(path, SEGMENT_LIMIT) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::InvalidInput | io::ErrorKind::FileTooLarge
+            ) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(StoreError::disk("read", path)(error)),
+    }
+}
 
 pub(crate) fn segment_paths<D: Disk>(
     disk: &D,
@@ -172,11 +142,13 @@ pub(crate) fn segment_paths<D: Disk>(
     let folder = places.segments();
     match disk.list(&folder) {
         // Sixteen hexadecimal digits: the order of names is the order of events.
-        Ok(names) => Ok(names
-            .iter()
-            .filter(|name| Path::new(name).extension().is_some_and(|end| end == "seg"))
-            .map(|name| folder.join(name))
-            .collect()),
+        Ok(names) => {
+            let segments = names.iter().filter(|name| {
+                let digits = name.strip_suffix(".seg");
+                digits.is_some_and(|digits| actum_core::unhex::<8>(digits).is_some())
+            });
+            Ok(segments.map(|name| folder.join(name)).collect())
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(StoreError::disk("list", &folder)(error)),
     }
@@ -188,25 +160,34 @@ fn read_segments<D: Disk>(
     views: &mut Views,
     head: Option<u64>,
     tail: &mut Tail,
-) -> Result<(Option<actum_core::Flaw>, u64), StoreError> {
+) -> Result<(Option<Flaw>, u64), StoreError> {
     let paths = segment_paths(disk, places)?;
     let mut total = 0;
     for (at, path) in paths.iter().enumerate() {
-        let bytes = disk.read(path, SEGMENT_LIMIT).map_err(StoreError::disk("read", path))?;
-        total += bytes.len() as u64;
         let (from, keys) = (*views.position(), views.keys().clone());
+        let Some(bytes) = read_segment(disk, path)? else {
+            let what = SegmentFlaw::Unfit;
+            tail.extra = paths.get(at..).unwrap_or_default().to_vec();
+            return Ok((Some(Flaw::Segment { event: from.count, what }), total));
+        };
+        total += bytes.len() as u64;
         let verified = verify(&bytes, &keys, &from);
         note_beyond(&verified, &bytes, path, head, tail);
         let admitted = views.admit(&verified);
         let empty = views.position().count == from.count;
-        if admitted.flaw.is_some() && empty && at > 0 {
+        let barren = admitted.flaw.is_some() && empty;
+        if barren && at > 0 {
             // Nothing of this segment is good: the one before it holds the end.
             tail.extra = paths.get(at..).unwrap_or_default().to_vec();
             return Ok((admitted.flaw, total));
         }
+        if barren {
+            // Not even a header to go on from.
+            tail.extra.clone_from(&paths);
+            return Ok((admitted.flaw, total));
+        }
         tail.segment = Some(path.clone());
-        // A header that is not ours leaves nothing to go on from.
-        tail.good_end = if empty && admitted.flaw.is_some() { 0 } else { admitted.end };
+        tail.good_end = admitted.end;
         tail.rest = bytes.get(tail.good_end..).unwrap_or_default().to_vec();
         if admitted.flaw.is_some() {
             tail.extra = paths.get(at + 1..).unwrap_or_default().to_vec();

@@ -4,17 +4,19 @@
 use core::time::Duration;
 
 use actum_core::{
-    CommitError, Digest, Head, KeyFile, Keyring, Ledger, LedgerId, Leftover, Owner, Reading,
-    Refusal, Request, SEGMENT_HEADER_LEN, Views,
+    CommitError, Digest, Event, Head, Header, KeyFile, Keyring, Ledger, LedgerId, Leftover, Owner,
+    Reading, Refusal, Request, SEGMENT_HEADER_LEN, Views,
 };
 
+use crate::accepted::{AcceptedPolicy, PolicyMissing};
 use crate::disk::{Disk, DiskFile as _, RealDisk};
 use crate::error::StoreError;
 use crate::journal::FileJournal;
 use crate::keep::{make_folder, new_root, put, random, read_key, write_key};
 use crate::places::Places;
+use crate::register::Register;
 use crate::scan::{
-    Scan, Tail, anchored_here, claimed_id, read_head, scan, scan_with, segment_paths,
+    Scan, Tail, claimed_id, read_head, read_segment, scan, scan_with, segment_paths, verify,
 };
 
 /// How long a writer waits for another.
@@ -46,6 +48,7 @@ pub struct Snapshot<D: Disk = RealDisk> {
     head: Head,
     views: Views,
     beyond: u64,
+    leftover: Option<(u64, String)>,
     bytes: u64,
 }
 
@@ -73,14 +76,13 @@ impl<D: Disk> Store<D> {
     /// [`StoreError::AlreadyThere`]; [`StoreError::KnownHere`] if an anchor remembers a ledger at this path.
     pub fn init(&self, writer: &Writer) -> Result<Ledger<FileJournal<D>>, StoreError> {
         let path = self.places.store.clone();
-        match claimed_id(&self.disk, &self.places) {
+        match self.identify() {
             Err(StoreError::Missing { .. }) => {}
-            Ok(_) => return Err(StoreError::AlreadyThere { path }),
+            Ok(_) | Err(StoreError::Refused(_)) if self.has_segments()? => {
+                return Err(StoreError::AlreadyThere { path });
+            }
+            Ok(ledger) => return Err(StoreError::KnownHere { path, ledger }),
             Err(error) => return Err(error),
-        }
-        let known = anchored_here(&self.disk, &self.places)?;
-        if let Some((ledger, head)) = known.into_iter().find(|(_, head)| head.count > 0) {
-            return Err(StoreError::KnownHere { path, ledger, count: head.count });
         }
         self.make_folders()?;
         let lock = self.lock(writer)?;
@@ -89,9 +91,17 @@ impl<D: Disk> Store<D> {
             self.move_aside(&path)?;
         }
         let key = self.new_key()?;
-        let ledger = self.create(&key, lock, &writer.reading)?;
-        self.write_id(key.ledger())?;
-        Ok(ledger)
+        self.register(key.ledger())?;
+        self.create(&key, lock, &writer.reading)
+    }
+
+    fn has_segments(&self) -> Result<bool, StoreError> {
+        Ok(!segment_paths(&self.disk, &self.places)?.is_empty())
+    }
+
+    /// Notes outside the store that this ledger lies here.
+    pub(crate) fn register(&self, ledger: LedgerId) -> Result<(), StoreError> {
+        Register::read(&self.disk, &self.places)?.enter(&self.disk, &self.places, ledger)
     }
 
     fn make_folders(&self) -> Result<(), StoreError> {
@@ -124,10 +134,6 @@ impl<D: Disk> Store<D> {
         Ok(Ledger::create(Keyring::new(key), journal, reading)?)
     }
 
-    fn write_id(&self, ledger: LedgerId) -> Result<(), StoreError> {
-        put(&self.disk, &self.places.id(), format!("{ledger}\n").as_bytes())
-    }
-
     fn lock(&self, writer: &Writer) -> Result<D::Lock, StoreError> {
         let path = self.places.lock();
         self.disk.lock(&path, &writer.holder, writer.patience).map_err(|refused| match refused {
@@ -146,33 +152,78 @@ impl<D: Disk> Store<D> {
         counter: u64,
         lock: D::Lock,
     ) -> Result<FileJournal<D>, StoreError> {
-        let segment = tail.segment.as_deref().filter(|_| tail.good_end > 0);
+        let segment = tail.segment.as_deref().map(|path| (path, tail.good_end as u64));
         FileJournal::open(&self.disk, &self.places, ledger, segment, counter, lock)
             .map_err(|failed| StoreError::Commit(CommitError::Journal(failed)))
     }
 
-    /// Which ledger belongs here: what lies here says one id, and the anchors may know better.
+    /// Which ledger belongs here: the register says it, whatever lies here now. What the segments say of themselves counts
+    /// only where the register knows nothing, and is judged by its anchor then.
     ///
     /// # Errors
-    /// [`StoreError::Missing`], [`Refusal::Swapped`].
-    fn identify(&self) -> Result<LedgerId, StoreError> {
-        let claimed = match claimed_id(&self.disk, &self.places) {
-            Err(StoreError::Missing { path }) => {
-                // A store that is gone is a store that was cut to nothing.
-                let known = anchored_here(&self.disk, &self.places)?;
-                let lost = known.into_iter().find(|(_, head)| head.count > 0);
-                return lost.map(|(ledger, _)| ledger).ok_or(StoreError::Missing { path });
+    /// [`StoreError::Missing`]; [`Refusal::Swapped`]; [`StoreError::KnownHere`] where a ledger lay and none lies now; a store
+    /// that is a link.
+    pub fn identify(&self) -> Result<LedgerId, StoreError> {
+        let path = self.places.store.clone();
+        self.check_folder()?;
+        let register = Register::read(&self.disk, &self.places)?;
+        let claimed = claimed_id(&self.disk, &self.places)?;
+        match (register.here(), register.gone(), claimed) {
+            (Some(expected), _, None) => {
+                self.check_data(&register, expected)?;
+                if self.was_begun(expected)? {
+                    Ok(expected)
+                } else {
+                    Err(StoreError::Missing { path })
+                }
             }
-            other => other?,
-        };
-        let known = anchored_here(&self.disk, &self.places)?;
-        let other = known.iter().find(|(ledger, head)| *ledger != claimed && head.count > 0);
-        match other {
-            Some(&(expected, _)) if known.iter().all(|(ledger, _)| *ledger != claimed) => {
-                Err(Refusal::Swapped { expected, found: claimed }.into())
+            (Some(expected), _, Some(found)) => {
+                self.check_data(&register, expected)?;
+                // A name that no anchor knows is damage; one that another ledger has is another ledger.
+                let other = found != expected && self.disk.stat(&self.places.anchor(found)).is_ok();
+                if other { Err(Refusal::Swapped { expected, found }.into()) } else { Ok(expected) }
             }
-            Some(_) | None => Ok(claimed),
+            (None, Some(expected), Some(found)) => Err(Refusal::Swapped { expected, found }.into()),
+            (None, Some(ledger), None) => Err(StoreError::KnownHere { path, ledger }),
+            (None, None, Some(found)) => Ok(found),
+            (None, None, None) => Err(StoreError::Missing { path }),
         }
+    }
+
+    fn check_folder(&self) -> Result<(), StoreError> {
+        let path = &self.places.store;
+        match self.disk.stat(path) {
+            Ok(stat) if stat.mode & 0o170_000 != 0o040_000 => {
+                let what = "is no folder of its own; a store is not followed through links";
+                Err(StoreError::Content { path: path.clone(), what: what.to_owned() })
+            }
+            Ok(_) | Err(_) => Ok(()),
+        }
+    }
+
+    /// The key of a ledger is looked for where it was put. A call that looks elsewhere does not find it lost.
+    fn check_data(&self, register: &Register, ledger: LedgerId) -> Result<(), StoreError> {
+        match register.data_of(ledger) {
+            Some(data) if data != self.places.data => {
+                let why = format!(
+                    "it is kept in {}, but this call looks in {} (is XDG_DATA_HOME set otherwise?)",
+                    data.display(),
+                    self.places.data.display()
+                );
+                Err(Refusal::Key { why }.into())
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Something of this ledger was acknowledged, or may have been. One that an `init` left unfinished never began.
+    fn was_begun(&self, ledger: LedgerId) -> Result<bool, StoreError> {
+        if self.disk.stat(&self.places.anchor(ledger)).is_err() {
+            return Ok(false);
+        }
+        let Ok(key) = read_key(&self.disk, &self.places, ledger) else { return Ok(true) };
+        let head = read_head(&self.disk, &self.places, &Keyring::new(&key))?;
+        Ok(head.is_some_and(|head| head.count > 0))
     }
 
     /// Reads and verifies the ledger. Takes no lock and writes nothing.
@@ -190,9 +241,10 @@ impl<D: Disk> Store<D> {
         let head = scan.head.ok_or(Refusal::Unanchored)?;
         let mut views = scan.views;
         if beyond > 0 {
-            views.confirm_policies_before(head.count);
+            views.confirm_before(head.count);
         }
-        Ok(Snapshot { store: self.clone(), key, head, views, beyond, bytes: scan.bytes })
+        let leftover = scan.found.flaw.map(|flaw| (scan.tail.rest.len() as u64, flaw.to_string()));
+        Ok(Snapshot { store: self.clone(), key, head, views, beyond, leftover, bytes: scan.bytes })
     }
 
     /// Opens the ledger for writing: takes the lock, verifies everything, cleans up after a crash.
@@ -217,6 +269,7 @@ impl<D: Disk> Store<D> {
         let leftover = (kept > 0 || dropped > 0).then_some(&leftover);
         let journal = self.journal(ledger, &scan.tail, head.counter, lock)?;
         let (last, now) = (&head.reading, &writer.reading);
+        self.register(ledger)?;
         let resumed = Ledger::resume(scan.views, journal, head.incarnation, last, leftover, now)?;
         if generation > key.active() {
             // A rotation was interrupted after its event: finish it, now that a head of its generation is durable.
@@ -235,29 +288,18 @@ impl<D: Disk> Store<D> {
     /// Moves what does not verify to a side file, never just cuts it, and writes genuine bytes beyond the head again: after
     /// a failed sync they may be in memory only. Returns how many bytes were moved, and their digest.
     fn clean_up(&self, tail: &Tail) -> Result<(u64, Digest), StoreError> {
-        let mut lost = tail.rest.clone();
-        for path in &tail.extra {
-            let bytes = self.disk.read(path, u64::MAX).map_err(StoreError::disk("read", path))?;
-            lost.extend(bytes);
-        }
-        let digest = Digest::of("actum/dropped/v1", &[&lost]);
-        if !lost.is_empty() {
+        let lost = &tail.rest;
+        let digest = Digest::of("actum/dropped/v1", &[lost]);
+        if let Some(path) = tail.segment.as_ref().filter(|_| !lost.is_empty()) {
             let name = format!("{}.bytes", digest.short());
-            put(&self.disk, &self.places.lost().join(name), &lost)?;
+            put(&self.disk, &self.places.lost().join(name), lost)?;
+            let mut file = self.disk.open(path).map_err(StoreError::disk("open", path))?;
+            let cut = file.set_length(tail.good_end as u64).and_then(|()| file.sync());
+            cut.map_err(StoreError::disk("cut", path))?;
         }
+        // Given another name, never read: what has a segment's name may be anything.
         for path in &tail.extra {
             self.move_aside(path)?;
-        }
-        if let Some(path) = &tail.segment
-            && !tail.rest.is_empty()
-        {
-            if tail.good_end == 0 {
-                self.move_aside(path)?;
-            } else {
-                let mut file = self.disk.open(path).map_err(StoreError::disk("open", path))?;
-                let cut = file.set_length(tail.good_end as u64).and_then(|()| file.sync());
-                cut.map_err(StoreError::disk("cut", path))?;
-            }
         }
         for (path, offset, bytes) in &tail.beyond {
             let mut file = self.disk.open(path).map_err(StoreError::disk("open", path))?;
@@ -266,7 +308,8 @@ impl<D: Disk> Store<D> {
         }
         // A segment without an event yet may have a name in memory only.
         let unnamed = tail.good_end <= SEGMENT_HEADER_LEN;
-        if unnamed || !lost.is_empty() || !tail.beyond.is_empty() {
+        let moved = !lost.is_empty() || !tail.extra.is_empty();
+        if unnamed || moved || !tail.beyond.is_empty() {
             let folder = self.places.segments();
             self.disk.sync_folder(&folder).map_err(StoreError::disk("sync the folder", &folder))?;
         }
@@ -304,10 +347,6 @@ impl<D: Disk> Store<D> {
         scan(&self.disk, &self.places, ledger)
     }
 
-    pub(crate) fn which(&self) -> Result<LedgerId, StoreError> {
-        self.identify()
-    }
-
     pub(crate) fn take_lock(&self, writer: &Writer) -> Result<D::Lock, StoreError> {
         self.lock(writer)
     }
@@ -337,10 +376,6 @@ impl<D: Disk> Store<D> {
     pub(crate) fn fresh_key(&self) -> Result<KeyFile, StoreError> {
         self.new_key()
     }
-
-    pub(crate) fn name_ledger(&self, ledger: LedgerId) -> Result<(), StoreError> {
-        self.write_id(ledger)
-    }
 }
 
 impl<D: Disk> Snapshot<D> {
@@ -359,6 +394,11 @@ impl<D: Disk> Snapshot<D> {
         self.beyond
     }
 
+    /// Bytes beyond the newest event that do not verify, and what is wrong with them: a torn write, or somebody's attempt.
+    pub const fn leftover(&self) -> Option<&(u64, String)> {
+        self.leftover.as_ref()
+    }
+
     /// Bytes of all segments.
     pub const fn bytes(&self) -> u64 {
         self.bytes
@@ -367,6 +407,50 @@ impl<D: Disk> Snapshot<D> {
     /// Where the parts lie.
     pub const fn places(&self) -> &Places {
         &self.store.places
+    }
+
+    /// The policy in force.
+    ///
+    /// # Errors
+    /// [`PolicyMissing`].
+    pub fn policy(&self) -> Result<AcceptedPolicy, PolicyMissing> {
+        AcceptedPolicy::in_force(&self.store.disk, &self.store.places, &self.views)
+    }
+
+    /// Shows every event of this snapshot from index `from` on. The bytes are verified again: they come from the disk.
+    ///
+    /// # Errors
+    /// [`Refusal::Damaged`] or [`Refusal::Truncated`] if they are not what this snapshot saw.
+    pub fn events(
+        &self,
+        from: u64,
+        mut visit: impl FnMut(&Header, &Event<'_>),
+    ) -> Result<(), StoreError> {
+        let count = self.views.position().count;
+        let mut views = Views::new(self.views.keys().clone(), &[]);
+        for path in segment_paths(&self.store.disk, &self.store.places)? {
+            let Some(bytes) = read_segment(&self.store.disk, &path)? else { break };
+            let (at, keys) = (*views.position(), views.keys().clone());
+            let verified = verify(&bytes, &keys, &at);
+            let admitted = views.admit(&verified);
+            let good = views.position().count.min(count);
+            for record in
+                verified.records().filter(|record| (from..good).contains(&record.header.index))
+            {
+                if let Some(event) = record.event() {
+                    visit(&record.header, &event);
+                }
+            }
+            match admitted.flaw {
+                Some(flaw) if flaw.event() < count => {
+                    return Err(Refusal::Damaged { flaw, count }.into());
+                }
+                Some(_) => return Ok(()),
+                None => {}
+            }
+        }
+        let found = views.position().count;
+        if found < count { Err(Refusal::Truncated { found, count }.into()) } else { Ok(()) }
     }
 
     /// Looks whether the ledger went on, and takes that over. Returns whether it did.
@@ -378,7 +462,9 @@ impl<D: Disk> Snapshot<D> {
         let (disk, places) = (&self.store.disk, &self.store.places);
         let seen = self.head.count;
         let rolled_back = |found| StoreError::Refused(Refusal::RolledBack { seen, found });
-        let head = read_head(disk, places, self.views.keys())?;
+        // The key before the head: a rotation moves both, in this order.
+        let key = read_key(disk, places, self.key.ledger())?;
+        let head = read_head(disk, places, &Keyring::new(&key))?;
         if head.as_ref() == Some(&self.head) {
             return Ok(false);
         }
@@ -386,7 +472,6 @@ impl<D: Disk> Snapshot<D> {
         if head.is_none_or(|head| head.counter <= self.head.counter || head.count < seen) {
             return Err(rolled_back(found));
         }
-        let key = read_key(disk, places, self.key.ledger())?;
         let scan = scan_with(disk, places, &key, seen)?;
         if seen > 0 && scan.views.mac_of(seen) != Some(self.head.mac) {
             return Err(rolled_back(found));

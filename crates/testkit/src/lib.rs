@@ -2,7 +2,11 @@
 
 #![expect(clippy::map_err_ignore, reason = "a test's message says enough")]
 
+pub mod bodies;
 pub mod disk;
 pub mod journal;
+pub mod memory;
+pub mod model;
 pub mod saboteur;
+pub mod story;
 pub mod vectors;

@@ -1,5 +1,8 @@
 //! Reads the text form of vectors: `vectors/README.md` describes it. Shares no code with what it is used to check.
 
+/// How often a byte may be repeated: more than any format here has room for.
+const TIMES_MAX: usize = 1 << 20;
+
 /// One case of `vectors/`.
 #[derive(Debug)]
 pub struct Vector {
@@ -15,6 +18,31 @@ pub struct Vector {
     pub expect: String,
     /// The bytes: one list a segment, else one.
     pub bodies: Vec<Vec<u8>>,
+}
+
+/// A vector with the name of its file.
+pub type Named = (String, Vector);
+
+/// Reads every vector of a folder of `vectors/`, by name.
+///
+/// # Errors
+/// A folder that cannot be read, or the first file that is not a vector.
+pub fn read_folder(folder: &str) -> Result<Vec<Named>, String> {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors").join(folder);
+    let entries =
+        std::fs::read_dir(&root).map_err(|error| format!("{}: {error}", root.display()))?;
+    let mut vectors = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(|error| error.to_string())?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(&path).map_err(|error| format!("{name}: {error}"))?;
+        vectors.push((
+            name.clone(),
+            Vector::parse(&text).map_err(|error| format!("{name}: {error}"))?,
+        ));
+    }
+    vectors.sort_by(|(one, _), (other, _)| one.cmp(other));
+    Ok(vectors)
 }
 
 impl Vector {
@@ -67,6 +95,7 @@ impl Vector {
                 Some((byte, times)) => {
                     let [byte] = fixed::<1>(byte)?;
                     let times: usize = times.parse().map_err(|_| format!("`{word}`"))?;
+                    (times <= TIMES_MAX).then_some(()).ok_or_else(|| format!("`{word}`"))?;
                     body.extend(std::iter::repeat_n(byte, times));
                 }
                 None => body.extend(digits(word)?),

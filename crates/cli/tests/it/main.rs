@@ -1,2 +1,13 @@
 #![cfg(test)]
-//! The one integration binary of this crate.
+//! The one integration binary of this crate: the program as a person or a script meets it. One file a promise.
+
+mod bad_input;
+mod counts;
+mod exits;
+mod grounding;
+mod journey;
+mod json;
+mod resolve;
+mod run;
+mod shell;
+mod terminal;

@@ -1,28 +1,19 @@
 //! Every file in `vectors/ledger/v1` means here what it says. The files were made by another implementation.
 
-use std::path::Path;
-
 use actum_core::{Admitted, Head, KeyFile, Keyring, Layout, LedgerId, Root, Views};
-use actum_testkit::vectors::Vector;
+use actum_testkit::vectors::{Vector, read_folder};
 
 #[test]
 fn every_vector_means_what_it_says() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/ledger/v1");
-    let mut wrong = Vec::new();
-    let mut read = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let vector = Vector::parse(&std::fs::read_to_string(&path).unwrap())
-            .unwrap_or_else(|problem| panic!("{}: {problem}", path.display()));
-        let found = meaning(&vector);
-        read += 1;
-        if found != vector.expect {
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            wrong.push(format!("{name}: {found}, expected {}", vector.expect));
-        }
-    }
-    assert!(read > 200, "only {read} vectors were found");
-    assert!(wrong.is_empty(), "{} of {read}:\n{}", wrong.len(), wrong.join("\n"));
+    let vectors = read_folder("ledger/v1").unwrap();
+    assert!(vectors.len() > 200, "only {} vectors were found", vectors.len());
+    let wrong: Vec<_> = vectors
+        .iter()
+        .map(|(name, vector)| (name, meaning(vector), &vector.expect))
+        .filter(|(_, found, expect)| found != *expect)
+        .map(|(name, found, expect)| format!("{name}: {found}, expected {expect}"))
+        .collect();
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), vectors.len(), wrong.join("\n"));
 }
 
 fn meaning(vector: &Vector) -> String {

@@ -3,8 +3,8 @@
 
 use std::path::PathBuf;
 
-use actum_core::{Answer, LedgerId, Outcome, Owner};
-use actum_store::Store;
+use actum_core::{Answer, LedgerId, Outcome, Owner, claimed_ledger};
+use actum_store::{Disk as _, DiskFile as _, Store};
 use actum_testkit::disk::SimDisk;
 use actum_testkit::saboteur::{Sabotage, SpoiltDisk};
 
@@ -69,8 +69,7 @@ fn first_segment() -> PathBuf {
 }
 
 fn id_of(disk: &SimDisk) -> LedgerId {
-    let id = disk.peek(&places().id()).unwrap();
-    LedgerId::from_hex(core::str::from_utf8(&id).unwrap().trim()).unwrap()
+    claimed_ledger(&disk.peek(&first_segment()).unwrap()).unwrap()
 }
 
 /// After `harm` the owner resolves; the power goes at every operation of that, and the owner resolves again.
@@ -144,9 +143,13 @@ fn there_is_a_way_out_of_a_fork_at_every_operation_of_it() {
 fn there_is_a_way_out_of_a_swap_at_every_operation_of_it() {
     let swap = |disk: &SimDisk| {
         let other = lived();
-        for path in [first_segment(), places().id()] {
-            disk.edit(&path, |bytes| *bytes = other.peek(&path).unwrap());
-        }
+        disk.edit(&first_segment(), |bytes| *bytes = other.peek(&first_segment()).unwrap());
+        // The other ledger is one that this machine knows.
+        let anchor = places().anchor(id_of(&other));
+        let mut file = disk.create(&anchor).unwrap();
+        file.write_at(&other.peek(&anchor).unwrap(), 0).unwrap();
+        file.sync().unwrap();
+        disk.sync_folder(&places().anchors()).unwrap();
     };
     resolves(swap, "swapped");
 }

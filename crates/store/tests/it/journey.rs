@@ -105,6 +105,6 @@ fn init_makes_no_second_ledger_and_none_where_one_lay() {
     std::fs::remove_dir_all(&scene.places().store).unwrap();
     assert_eq!(refusal(&scene.store.read().unwrap_err()), "truncated");
     let again = scene.store.init(&scene.writer(3)).unwrap_err();
-    assert!(matches!(again, StoreError::KnownHere { count: 8, .. }), "{again}");
+    assert!(matches!(again, StoreError::KnownHere { .. }), "{again}");
     drop(scene.folder);
 }

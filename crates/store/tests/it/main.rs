@@ -9,4 +9,5 @@ mod kill;
 mod permission;
 mod recovery;
 mod scene;
+mod subject;
 mod tamper;

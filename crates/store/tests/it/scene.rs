@@ -1,7 +1,5 @@
 //! A ledger in a temporary folder, and runs to put into it.
 
-use std::path::PathBuf;
-
 use actum_core::{
     Digest, Grounding, Journal, Ledger, Namespace, NewEnd, NewRun, Outcome, Question, Reading,
     SessionName, StepName, SubjectName, Views, ground,
@@ -72,10 +70,6 @@ impl Scene {
 
     pub(crate) fn places(&self) -> &Places {
         self.store.places()
-    }
-
-    pub(crate) fn first_segment(&self) -> PathBuf {
-        self.places().segments().join("0000000000000000.seg")
     }
 
     /// The code a reader gets for `tests` on `subject` with content `text`.

@@ -1,0 +1,210 @@
+//! The command line: what can be said, and the help that teaches it. One variant a command; what they do is in `cmd/`.
+
+#![expect(
+    clippy::doc_markdown,
+    reason = "doc comments here are help texts on a terminal, not Markdown"
+)]
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::time::duration;
+
+fn index(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_not_a_number| "write the number of an event, such as 7".to_owned())
+}
+
+/// Agents act on what happened, not on what they remember.
+///
+/// Actum keeps a tamper-evident ledger of safety steps that really ran, and answers whether a claim is backed by it: did
+/// the tests pass, on this very content, under the rule that was accepted? It never reads what a note says.
+#[derive(Debug, Parser)]
+#[command(name = "actum", version, max_term_width = 100, subcommand_required = true)]
+#[command(arg_required_else_help = true)]
+#[command(
+    after_help = "Start with `actum init`, then `actum run --step tests -- YOUR TEST COMMAND`, then `actum ground tests`.
+Exit codes: 0 yes, 10 ungrounded, 11 contradicted, 12 refused, 2 usage, 1 anything else. `run` ends as its command does, \
+and with 125 when Actum itself failed."
+)]
+pub(crate) struct Cli {
+    /// The store to use, instead of the `.actum` found upwards from here
+    #[arg(long, global = true, env = "ACTUM_STORE", hide_env_values = true, value_name = "DIR")]
+    pub(crate) store: Option<OsString>,
+
+    /// Answer in JSON, with stable keys
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Make a ledger here, and a policy for this project
+    Init(Init),
+    /// Run a command as a step, and record how it went
+    Run(Run),
+    /// Ask whether the ledger backs a claim: was the step done for the subject, as it is now?
+    Ground(Ground),
+    /// Decide whether a step may be skipped (Algorithm 1 of the paper): only if it is grounded
+    Skip(Ground),
+    /// Show the events of the ledger
+    Log(Log),
+    /// Check the whole ledger: is it intact, is it complete, is it fresh?
+    Verify,
+    /// Take back a run that passed: from now on it contradicts
+    Revoke(Revoke),
+    /// Show what was lost, and go on without it
+    Resolve(Confirm),
+    /// Check, show or accept the policy
+    #[command(subcommand)]
+    Policy(Policy),
+    /// Say where the key is, or replace it
+    #[command(subcommand)]
+    Key(Key),
+    /// Play the story of forged and real evidence, with real processes and a real ledger
+    Demo,
+    /// Print a completion script for a shell
+    Completions {
+        /// bash, zsh, fish, elvish or powershell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Makes `.actum/` here and, if there is none, a commented `actum.toml` with the steps this project seems to have.
+///
+/// A policy that Actum writes is shown and accepted. One that is there already is shown and asked about, never accepted
+/// unseen.
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// Accept the policy without asking; the ledger records `yes-flag`
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+/// Runs a command that the policy lists for the step, and records that it began and how it ended.
+///
+/// The terminal is the command's own; its output is read only if the step's rule asks for certain lines, and is shown all the
+/// same. It ends with the command's exit code: 124 after a timeout, 126 or 127 if it could not be started, 128 + N if signal
+/// N ended it, and 125 if Actum itself failed. A command that the policy does not list is not started.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: actum run --step tests -- cargo test")]
+pub(crate) struct Run {
+    /// The step, as the policy names it
+    #[arg(long)]
+    pub(crate) step: String,
+
+    /// What it is performed on: HEAD, file:PATH, dir:PATH or text:ANYTHING [default: HEAD for a step on git]
+    #[arg(long)]
+    pub(crate) subject: Option<String>,
+
+    /// End the command after this long: 90s, 5m, 2h
+    #[arg(long, value_parser = duration, value_name = "TIME")]
+    pub(crate) timeout: Option<Duration>,
+
+    /// End with 1 if the command ended with 0 but the run did not pass
+    #[arg(long)]
+    pub(crate) must_pass: bool,
+
+    /// Say nothing beside the command's own output, unless something is wrong
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+
+    /// The command
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+/// Ends with 0 if grounded, 10 if ungrounded, 11 if contradicted, 12 if the ledger cannot be believed.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: actum ground tests HEAD")]
+pub(crate) struct Ground {
+    /// The step, as the policy names it
+    pub(crate) step: String,
+
+    /// HEAD, file:PATH, dir:PATH or text:ANYTHING [default: HEAD for a step on git]
+    pub(crate) subject: Option<String>,
+}
+
+/// Names are introduced in events of their own; those and other bookkeeping are shown with --all.
+#[derive(Debug, Args)]
+pub(crate) struct Log {
+    /// Go on showing events as they come
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+
+    /// Every event, bookkeeping as well
+    #[arg(long)]
+    pub(crate) all: bool,
+
+    /// Only runs of this step
+    #[arg(long)]
+    pub(crate) step: Option<String>,
+
+    /// Only runs on this subject
+    #[arg(long)]
+    pub(crate) subject: Option<String>,
+
+    /// Only events of this kind: began, ended, policy, revoked, ...
+    #[arg(long)]
+    pub(crate) kind: Option<String>,
+
+    /// Only runs that ended so: passed, failed, errored, denied, timed_out, ...
+    #[arg(long)]
+    pub(crate) outcome: Option<String>,
+
+    /// Only events of the last so long: 90s, 5m, 2h
+    #[arg(long, value_parser = duration, value_name = "TIME")]
+    pub(crate) since: Option<Duration>,
+
+    /// Only the newest so many of those
+    #[arg(long, short = 'n', value_name = "COUNT")]
+    pub(crate) last: Option<usize>,
+}
+
+/// An owner's act: asks on a terminal, or takes --yes.
+#[derive(Debug, Args)]
+pub(crate) struct Revoke {
+    /// The run, by the index of its beginning (see `actum log`)
+    #[arg(value_parser = index)]
+    pub(crate) run: u64,
+
+    /// Why
+    #[arg(long)]
+    pub(crate) reason: String,
+
+    #[command(flatten)]
+    pub(crate) confirm: Confirm,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Confirm {
+    /// Do it without asking; the ledger records `yes-flag`
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Policy {
+    /// Check a policy file, and say what of it can be run here
+    Check {
+        /// The file [default: the project's actum.toml]
+        file: Option<PathBuf>,
+    },
+    /// Show the policy in force
+    Show,
+    /// Show how actum.toml differs from the policy in force, and accept it
+    Accept(Confirm),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Key {
+    /// Say where key and anchor lie
+    Where,
+    /// Seal what follows with a new key; what was sealed stays verifiable
+    Rotate(Confirm),
+}

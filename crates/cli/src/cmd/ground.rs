@@ -1,0 +1,208 @@
+//! `actum ground` and `actum skip`: does the ledger back the claim?
+
+use actum_core::{
+    Answer, Digest, Evidence, Grounding, Question, Reason, Skip, SubjectName, ground, skip,
+};
+use actum_store::subject::Taken;
+use actum_store::{AcceptedPolicy, Snapshot, is_running, read_clocks};
+use serde_json::{Value, json};
+
+use crate::args;
+use crate::cmd::log::code_in_words;
+use crate::context::{Context, namespace};
+use crate::say::{Failure, Outcome, Say, known_code, paint};
+use crate::subject;
+use crate::time::{ago, utc};
+
+/// An answer with all that can be said about it.
+struct Told {
+    step: String,
+    subject: String,
+    grounding: Grounding,
+    /// Beyond the reason's own sentence.
+    detail: Option<String>,
+    changes: Vec<String>,
+    now_ms: u64,
+}
+
+pub(crate) fn ask(context: Outcome<Context>, args: &args::Ground, say: Say) -> Outcome<u8> {
+    let told = told(context, args)?;
+    say.line(&told.sentence());
+    say.json(&told.to_json());
+    Ok(told.grounding.answer().exit_code())
+}
+
+/// Algorithm 1: allow the skip if and only if a real run backs it.
+pub(crate) fn decide(context: Outcome<Context>, args: &args::Ground, say: Say) -> Outcome<u8> {
+    let told = told(context, args)?;
+    let allowed = told.grounding.answer() == Answer::Grounded;
+    let mut value = told.to_json();
+    if let Value::Object(keys) = &mut value {
+        keys.insert("skip".to_owned(), allowed.into());
+    }
+    say.json(&value);
+    let decision = if allowed { "skip it" } else { "perform it" };
+    say.line(&format!("{}\n{}", paint(told.grounding.answer(), decision), told.sentence()));
+    Ok(told.grounding.answer().exit_code())
+}
+
+fn told(context: Outcome<Context>, args: &args::Ground) -> Outcome<Told> {
+    let refused = |failure: Failure| refuse(args, failure);
+    // That there is no ledger is an answer as well.
+    let context = &match context {
+        Ok(context) => context,
+        Err(failure) => return refused(failure),
+    };
+    let snapshot = match context.read() {
+        Ok(snapshot) => snapshot,
+        Err(failure) => return refused(failure),
+    };
+    let policy = match context.policy(&snapshot) {
+        Ok(policy) => policy,
+        Err(failure) => return refused(failure),
+    };
+    let (step, rule) = subject::step(policy.policy(), &args.step)?;
+    let name = subject::name(rule, args.subject.as_deref())?;
+    let taken = match subject::now(context, &name) {
+        Ok(taken) => taken,
+        Err(what) => {
+            let reason = Some(Reason::SubjectUnreadable);
+            let hint = None;
+            return refused(Failure { exit: 12, reason, message: what, hint });
+        }
+    };
+    let now_ms = read_clocks().wall_ms;
+    let grounding = look_up(&snapshot, &policy, &step, &name, &taken.digest, now_ms);
+    let grounding = tell_running(context, grounding);
+    let changes = what_changed(context, &grounding, &taken);
+    let changes = changes.map(|changes| (subject::in_words(&changes), changes));
+    Ok(Told {
+        step: step.to_string(),
+        subject: name.to_string(),
+        grounding,
+        detail: changes.as_ref().map(|(words, _)| words.clone()).filter(|words| !words.is_empty()),
+        changes: changes
+            .map_or_else(Vec::new, |(_, all)| all.iter().map(ToString::to_string).collect()),
+        now_ms,
+    })
+}
+
+fn look_up(
+    snapshot: &Snapshot,
+    policy: &AcceptedPolicy,
+    step: &actum_core::StepName,
+    name: &SubjectName,
+    content: &Digest,
+    now_ms: u64,
+) -> Grounding {
+    let Some(rule) = policy.policy().step(step) else {
+        return Grounding { reason: Reason::NoPolicy, evidence: None };
+    };
+    let lifetime = rule.lifetime().map(|lifetime| lifetime.as_millis());
+    let question = Question {
+        namespace: &namespace(policy),
+        step,
+        subject: name,
+        content,
+        rule: &policy.rule_digest(rule),
+        lifetime_ms: lifetime.map(|ms| u64::try_from(ms).unwrap_or(u64::MAX)),
+    };
+    let grounding = ground(snapshot.views(), &question, now_ms);
+    // The two doors of the core agree, or neither opens.
+    match skip(snapshot.views(), &question, now_ms) {
+        Skip::Allow(evidence) if grounding.evidence == Some(evidence) => grounding,
+        Skip::Allow(_) => Grounding { reason: Reason::NeverRan, evidence: None },
+        Skip::Perform(grounding) => grounding,
+    }
+}
+
+fn tell_running(context: &Context, grounding: Grounding) -> Grounding {
+    match (grounding.reason, grounding.evidence) {
+        (Reason::Incomplete, Some(evidence)) if is_running(context.places(), evidence.run) => {
+            Grounding { reason: Reason::Running, ..grounding }
+        }
+        _ => grounding,
+    }
+}
+
+fn what_changed(
+    context: &Context,
+    grounding: &Grounding,
+    taken: &Taken,
+) -> Option<Vec<actum_store::subject::Change>> {
+    let evidence = grounding.evidence.filter(|_| grounding.reason == Reason::Stale)?;
+    subject::changes(context, &evidence.content, taken)
+}
+
+/// A ledger that cannot be believed is an answer too: refused. Other failures are not answers.
+fn refuse(args: &args::Ground, failure: Failure) -> Outcome<Told> {
+    let Some(reason) = failure.reason.filter(|reason| reason.answer() == Answer::Refused) else {
+        return Err(failure);
+    };
+    Ok(Told {
+        step: args.step.clone(),
+        subject: args.subject.clone().unwrap_or_else(|| "HEAD".to_owned()),
+        grounding: Grounding { reason, evidence: None },
+        detail: Some(failure.message),
+        changes: Vec::new(),
+        now_ms: 0,
+    })
+}
+
+impl Told {
+    fn sentence(&self) -> String {
+        let Grounding { reason, evidence } = self.grounding;
+        let answer = reason.answer();
+        let head = format!(
+            "{} ({}): {} on {}",
+            paint(answer, answer.word()),
+            reason.code(),
+            self.step,
+            self.subject
+        );
+        let detail = self.detail.as_deref().unwrap_or(reason.sentence());
+        let run = evidence.map(|evidence| self.run_in_words(&evidence));
+        let way_out = if answer == Answer::Grounded {
+            String::new()
+        } else {
+            format!("\n  {}", reason.way_out())
+        };
+        match run {
+            Some(run) if answer == Answer::Grounded => format!("{head}\n  {run}"),
+            Some(run) => format!("{head}\n  {detail}\n  {run}{way_out}"),
+            None => format!("{head}\n  {detail}{way_out}"),
+        }
+    }
+
+    fn run_in_words(&self, evidence: &Evidence) -> String {
+        let Evidence { run, outcome, code, at_ms, .. } = *evidence;
+        let (Some(outcome), Some(at_ms)) = (outcome, at_ms) else {
+            return format!("run {run} began and has not ended");
+        };
+        let code = code_in_words(code.and_then(|code| known_code(outcome, code)));
+        let code = code.map_or_else(String::new, |code| format!(", {code}"));
+        format!("run {run} {outcome}{code}, {}", ago(at_ms, self.now_ms))
+    }
+
+    fn to_json(&self) -> Value {
+        let Grounding { reason, evidence } = self.grounding;
+        json!({
+            "answer": reason.answer().word(),
+            "reason": reason.code(),
+            "step": self.step,
+            "subject": self.subject,
+            "message": self.detail.as_deref().unwrap_or(reason.sentence()),
+            "way_out": reason.way_out(),
+            "changes": self.changes,
+            "evidence": evidence.map(|evidence| json!({
+                "run": evidence.run,
+                "ended": evidence.ended,
+                "outcome": evidence.outcome.map(actum_core::Outcome::word),
+                "code": evidence.outcome.zip(evidence.code).and_then(|(outcome, code)| known_code(outcome, code)),
+                "at": evidence.at_ms.map(utc),
+                "content": evidence.content.to_string(),
+                "revoked": evidence.revoked,
+            })),
+        })
+    }
+}

@@ -1,0 +1,12 @@
+//! What each command does: one file a command.
+
+pub(crate) mod demo;
+pub(crate) mod ground;
+pub(crate) mod init;
+pub(crate) mod key;
+pub(crate) mod log;
+pub(crate) mod policy;
+pub(crate) mod resolve;
+pub(crate) mod revoke;
+pub(crate) mod run;
+pub(crate) mod verify;

@@ -1,0 +1,253 @@
+//! `actum run`: a command as a step. Durable before it starts, and again when it ended; a run that could not be recorded is
+//! never silent.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use actum_core::policy::{Program, Rule};
+use actum_core::{
+    Digest, NewEnd, NewRun, OpenRun, Outcome as RunOutcome, StepName, SubjectKind, SubjectName,
+};
+use actum_store::subject::Taken;
+use actum_store::{AcceptedPolicy, LIVE, RunningMark, in_project, program_digest};
+use serde_json::json;
+
+use crate::args;
+use crate::context::{Context, namespace, shell_session, writer};
+use crate::exec::{Ending, Finished, Job};
+use crate::say::{Failure, Outcome, RUN_FAILED, note};
+use crate::{exec, subject};
+
+/// Exit codes that `timeout(1)` and `env(1)` have for the same.
+const TIMED_OUT: u8 = 124;
+const NOT_EXECUTABLE: u8 = 126;
+const NOT_FOUND: u8 = 127;
+
+pub(crate) fn run(context: &Context, args: &args::Run) -> Outcome<u8> {
+    carry_out(context, args).map_err(|failure| failure.exiting(RUN_FAILED))
+}
+
+fn carry_out(context: &Context, args: &args::Run) -> Outcome<u8> {
+    let policy = context.policy(&context.read()?)?;
+    let (step, rule) = subject::step(policy.policy(), &args.step)?;
+    check_listed(&step, rule, &args.command)?;
+    let program = check_program(context, &policy, &args.command)?;
+    let name = subject::name(rule, args.subject.as_deref())?;
+    let before = subject::now(context, &name).map_err(|what| Failure::new(RUN_FAILED, what))?;
+    let environment = environment(&policy, rule);
+    let begin = NewRun {
+        namespace: namespace(&policy),
+        step: step.clone(),
+        subject: name.clone(),
+        content: before.digest,
+        arguments: arguments_digest(&args.command, &environment),
+        tool: program.digest,
+        tool_path: program.path.clone().into_bytes(),
+        rule: policy.rule_digest(rule),
+        session: shell_session()?,
+    };
+    let run = begin_run(context, begin)?;
+    let index = run.index();
+    let mark = RunningMark::set(context.places(), index);
+    let watched = exec::run(Job {
+        program: Path::new(&program.path),
+        argv: &args.command,
+        environment: &environment,
+        folder: context.project(),
+        timeout: args.timeout,
+        capture: rule.passes().wants_output(),
+        watch: rule.passes().watch(),
+    });
+    let finished = watched.map_err(|error| {
+        Failure::new(
+            RUN_FAILED,
+            format!("run {index} began, but the command cannot be watched: {error}"),
+        )
+    })?;
+    let after = subject::now(context, &name);
+    let outcome = end_run(context, run, &finished, &before, &after)?;
+    drop(mark);
+    subject::keep(context, &before);
+    let told = Told { index, step, name, outcome, finished, before, after };
+    told.tell(context, args);
+    Ok(told.exit(args.must_pass))
+}
+
+/// Only what the policy lists is started: anything else would prove something else.
+fn check_listed(step: &StepName, rule: &Rule, argv: &[String]) -> Outcome<()> {
+    if rule.admits(argv) {
+        return Ok(());
+    }
+    // As a shell would want it, and without a line break in the middle of a message.
+    let plain = |c: char| c.is_alphanumeric() || "_-./:@=+,%*".contains(c);
+    let word = |word: &str| {
+        let bare = !word.is_empty() && word.chars().all(plain);
+        if bare { word.to_owned() } else { format!("'{}'", word.escape_debug()) }
+    };
+    let line = |command: &[actum_core::policy::Element]| {
+        command.iter().map(|element| word(element.as_str())).collect::<Vec<_>>().join(" ")
+    };
+    let commands: Vec<_> = rule.commands().iter().map(|command| line(command)).collect();
+    let mut hint = format!("the accepted policy lists for `{step}`: {}", commands.join("; "));
+    if !rule.allow().is_empty() {
+        let allowed: Vec<_> = rule.allow().iter().map(|arg| word(arg)).collect();
+        hint = format!("{hint}\n  and further arguments from: {}", allowed.join(" "));
+    }
+    let said = argv.iter().map(|arg| word(arg)).collect::<Vec<_>>().join(" ");
+    let message = if argv.is_empty() {
+        format!("no command was given for step `{step}`; nothing was started")
+    } else {
+        format!("`{said}` does not count as step `{step}`, so it was not started")
+    };
+    Err(Failure::new(RUN_FAILED, message).hint(hint))
+}
+
+/// The program that was accepted, and is still that one.
+fn check_program<'a>(
+    context: &Context,
+    policy: &'a AcceptedPolicy,
+    argv: &[String],
+) -> Outcome<&'a Program> {
+    let name = argv.first().map_or("", String::as_str);
+    let accept = "look at it, then `actum policy accept`";
+    let Some(program) = policy.program(name) else {
+        let message = format!("`{name}` was not found when the policy was accepted");
+        return Err(
+            Failure::new(RUN_FAILED, message).hint("install it, then `actum policy accept`")
+        );
+    };
+    let shown = &program.path;
+    if name.contains('/') && Path::new(shown) != in_project(context.project(), name) {
+        let message =
+            format!("`{name}` was accepted as {shown}, and the project lies elsewhere now");
+        return Err(Failure::new(RUN_FAILED, message).hint(accept));
+    }
+    match program_digest(Path::new(shown)) {
+        Ok(digest) if digest == program.digest => Ok(program),
+        Ok(_) => {
+            Err(Failure::new(RUN_FAILED, format!("{shown} is not the program that was accepted"))
+                .hint(accept))
+        }
+        Err(error) => {
+            Err(Failure::new(RUN_FAILED, format!("cannot read {shown}: {error}")).hint(accept))
+        }
+    }
+}
+
+/// What the command gets to see: pinned when the policy was accepted, what a terminal can show, and what the rule names.
+fn environment(policy: &AcceptedPolicy, rule: &Rule) -> BTreeMap<String, String> {
+    let now = |name: &str| Some((name.to_owned(), std::env::var(name).ok()?));
+    let mut environment = policy.environment().clone();
+    environment.extend(LIVE.iter().filter_map(|name| now(name)));
+    environment.extend(rule.env().iter().filter_map(|name| now(name)));
+    environment
+}
+
+fn arguments_digest(argv: &[String], environment: &BTreeMap<String, String>) -> Digest {
+    let count = (argv.len() as u64).to_be_bytes();
+    let mut parts: Vec<&[u8]> = vec![&count];
+    parts.extend(argv.iter().map(String::as_bytes));
+    for (name, value) in environment {
+        parts.extend([name.as_bytes(), value.as_bytes()]);
+    }
+    Digest::of("actum/arguments/v1", &parts)
+}
+
+fn begin_run(context: &Context, run: NewRun) -> Outcome<OpenRun> {
+    let by = writer("run");
+    let mut ledger = context.store.write(&by)?;
+    Ok(ledger.begin(run, &by.reading)?)
+    // The lock goes here: the command may take hours.
+}
+
+fn end_run(
+    context: &Context,
+    run: OpenRun,
+    finished: &Finished,
+    before: &Taken,
+    after: &Result<Taken, String>,
+) -> Outcome<RunOutcome> {
+    let index = run.index();
+    let (outcome, code) = match &finished.ending {
+        Ending::Exited(code, Ok(())) => (RunOutcome::Passed, *code),
+        Ending::Exited(code, Err(_)) => (RunOutcome::Failed, *code),
+        Ending::Signalled(signal) => (RunOutcome::Errored, -signal),
+        Ending::TimedOut => (RunOutcome::TimedOut, 0),
+        Ending::NotStarted(_) => (RunOutcome::Errored, 0),
+    };
+    // A subject that cannot be read any more is not the one that was tested.
+    let gone = Digest::of("actum/subject-gone/v1", &[before.digest.as_bytes()]);
+    let left = after.as_ref().map_or(gone, |taken| taken.digest);
+    let end = NewEnd { run, outcome, code, result: finished.result, content: left };
+    let by = writer("run");
+    let unrecorded = |message: String| {
+        let what = format!("the command ended, but run {index} could not be recorded: {message}");
+        Failure::new(RUN_FAILED, what).hint("it counts as incomplete; perform the step again")
+    };
+    let mut ledger =
+        context.store.write(&by).map_err(|error| unrecorded(crate::say::chain(&error)))?;
+    ledger.end(end, &by.reading).map_err(|error| unrecorded(crate::say::chain(&error)))
+}
+
+/// What there is to say of a run that was recorded.
+struct Told {
+    index: u64,
+    step: StepName,
+    name: SubjectName,
+    outcome: RunOutcome,
+    finished: Finished,
+    before: Taken,
+    after: Result<Taken, String>,
+}
+
+impl Told {
+    fn tell(&self, context: &Context, args: &args::Run) {
+        let passed = self.outcome == RunOutcome::Passed;
+        let why = self.why();
+        if context.say.json {
+            context.say.json(&json!({
+                "run": self.index,
+                "outcome": self.outcome.word(),
+                "step": self.step.as_str(),
+                "subject": self.name.as_str(),
+                "why": why,
+                "exit": self.exit(args.must_pass),
+            }));
+        } else if !(args.quiet && passed) {
+            let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+            let (index, outcome, step, name) = (self.index, self.outcome, &self.step, &self.name);
+            note(&format!("recorded run {index}: {step} on {name} {outcome}{why}"));
+            if outcome == RunOutcome::SubjectChanged && name.kind() == SubjectKind::Git {
+                note("what a command makes is no part of the subject once .gitignore names it");
+            }
+        }
+    }
+
+    /// Why the run is no pass.
+    fn why(&self) -> Option<String> {
+        if self.outcome == RunOutcome::SubjectChanged {
+            return Some(match &self.after {
+                Ok(after) => subject::in_words(&self.before.manifest.changes(&after.manifest)),
+                Err(what) => what.clone(),
+            });
+        }
+        match &self.finished.ending {
+            Ending::Exited(_, shortfall) => shortfall.as_ref().err().map(ToString::to_string),
+            Ending::Signalled(signal) => Some(format!("signal {signal} ended the command")),
+            Ending::TimedOut => Some("it took longer than it was given".to_owned()),
+            Ending::NotStarted(error) => Some(format!("it could not be started: {error}")),
+        }
+    }
+
+    fn exit(&self, must_pass: bool) -> u8 {
+        let code = match &self.finished.ending {
+            Ending::Exited(code, _) => u8::try_from(*code).unwrap_or(u8::MAX),
+            Ending::Signalled(signal) => u8::try_from(128 + signal).unwrap_or(u8::MAX),
+            Ending::TimedOut => TIMED_OUT,
+            Ending::NotStarted(error) if error.kind() == std::io::ErrorKind::NotFound => NOT_FOUND,
+            Ending::NotStarted(_) => NOT_EXECUTABLE,
+        };
+        let unproven = code == 0 && must_pass && self.outcome != RunOutcome::Passed;
+        if unproven { crate::say::FAILED } else { code }
+    }
+}

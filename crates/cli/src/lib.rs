@@ -1,0 +1,67 @@
+//! Talks to a person: the command line of Actum. What it says is in `say`, what can be said to it in `args`, and what each
+//! command does in `cmd/`. The rules are in `actum-core`, the files in `actum-store`.
+
+mod args;
+mod cmd;
+mod context;
+mod detect;
+mod exec;
+mod reference;
+mod say;
+mod subject;
+mod time;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser as _};
+
+use crate::args::{Cli, Command, Policy};
+use crate::context::Context;
+use crate::say::{Outcome, Say};
+
+pub use crate::reference::reference_page;
+
+/// Does what the command line says, and returns the exit code.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let say = Say { json: cli.json };
+    match dispatch(&cli, say) {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            failure.tell(say);
+            ExitCode::from(failure.exit)
+        }
+    }
+}
+
+fn dispatch(cli: &Cli, say: Say) -> Outcome<u8> {
+    // An empty variable names nothing.
+    let named = cli.store.as_deref().filter(|path| !path.is_empty()).map(Path::new);
+    let find = || Context::find(named, say);
+    match &cli.command {
+        Command::Init(args) => cmd::init::init(&Context::here(named, say)?, args),
+        Command::Run(args) => find()
+            .map_err(|failure| failure.exiting(say::RUN_FAILED))
+            .and_then(|context| cmd::run::run(&context, args)),
+        Command::Ground(args) => cmd::ground::ask(find(), args, say),
+        Command::Skip(args) => cmd::ground::decide(find(), args, say),
+        Command::Log(args) => cmd::log::run(&find()?, args),
+        Command::Verify => cmd::verify::run(&find()?),
+        Command::Revoke(args) => cmd::revoke::run(&find()?, args),
+        Command::Resolve(args) => cmd::resolve::run(&find()?, args),
+        Command::Policy(args) => match (find(), args) {
+            // A policy can be checked before there is a ledger.
+            (Err(_), Policy::Check { .. }) => cmd::policy::run(&Context::here(named, say)?, args),
+            (context, _) => cmd::policy::run(&context?, args),
+        },
+        Command::Key(args) => cmd::key::run(&find()?, args),
+        Command::Demo => cmd::demo::run(say),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "actum", &mut script);
+            say::out(&String::from_utf8_lossy(&script));
+            Ok(0)
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Everything a person reads: lines, colours where a terminal wants them, JSON where it was asked for, and failures that say
+//! what happened, to what, and what to do.
+
+use std::error::Error;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use actum_core::{Answer, CommitError, Outcome as RunOutcome, Reason, Refusal};
+use actum_store::{PolicyMissing, StoreError};
+use anstyle::{AnsiColor, Style};
+use serde_json::{Value, json};
+
+/// The command line was wrong.
+pub(crate) const USAGE: u8 = 2;
+/// Something failed that is no answer.
+pub(crate) const FAILED: u8 = 1;
+/// Actum itself failed while running a command.
+pub(crate) const RUN_FAILED: u8 = 125;
+
+/// How to talk.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Say {
+    pub(crate) json: bool,
+}
+
+impl Say {
+    /// A line for a person; nothing where JSON was asked for.
+    pub(crate) fn line(self, text: &str) {
+        if !self.json {
+            out(&format!("{text}\n"));
+        }
+    }
+
+    /// The answer where JSON was asked for: one value, one line.
+    pub(crate) fn json(self, value: &Value) {
+        if self.json {
+            out(&format!("{value}\n"));
+        }
+    }
+}
+
+/// Writes to standard output. A reader that went away is no error of ours.
+pub(crate) fn out(text: &str) {
+    ignore_closed(print(text));
+}
+
+/// Writes to standard output, for one who stops when nobody reads it any more.
+pub(crate) fn print(text: &str) -> io::Result<()> {
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush())
+}
+
+/// A line beside the output, for a person.
+pub(crate) fn note(text: &str) {
+    let mut err = anstream::stderr().lock();
+    ignore_closed(writeln!(err, "actum: {text}"));
+}
+
+fn ignore_closed(wrote: io::Result<()>) {
+    // There is nobody left to tell.
+    drop(wrote);
+}
+
+/// The text in the colour of its answer.
+pub(crate) fn paint(answer: Answer, text: &str) -> String {
+    let color = match answer {
+        Answer::Grounded => AnsiColor::Green,
+        Answer::Ungrounded => AnsiColor::Yellow,
+        Answer::Contradicted | Answer::Refused => AnsiColor::Red,
+    };
+    let style = Style::new().bold().fg_color(Some(color.into()));
+    format!("{style}{text}{style:#}")
+}
+
+/// The text, less important than its neighbours.
+pub(crate) fn dim(text: &str) -> String {
+    let style = Style::new().dimmed();
+    format!("{style}{text}{style:#}")
+}
+
+/// A number of things: `1 event`, `2 events`.
+pub(crate) fn count(number: u64, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+}
+
+/// The exit code of a run, or minus the signal that ended it; nothing where there was neither.
+pub(crate) fn known_code(outcome: RunOutcome, code: i32) -> Option<i32> {
+    match outcome {
+        RunOutcome::Passed | RunOutcome::Failed | RunOutcome::SubjectChanged => Some(code),
+        RunOutcome::Errored => Some(code).filter(|&code| code < 0),
+        RunOutcome::Denied | RunOutcome::TimedOut => None,
+    }
+}
+
+/// A text file that a person wrote.
+pub(crate) fn read_text(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| {
+        let not_text = error.kind() == io::ErrorKind::InvalidData;
+        let what = if not_text { "it is not UTF-8 text".to_owned() } else { error.to_string() };
+        format!("cannot read {}: {what}", path.display())
+    })
+}
+
+/// Why a command did not do what it was asked.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: u8,
+    pub(crate) reason: Option<Reason>,
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+}
+
+pub(crate) type Outcome<T> = Result<T, Failure>;
+
+impl Failure {
+    pub(crate) fn new(exit: u8, message: impl Into<String>) -> Self {
+        Self { exit, reason: None, message: message.into(), hint: None }
+    }
+
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(USAGE, message)
+    }
+
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// The same failure under another exit code.
+    pub(crate) fn exiting(self, exit: u8) -> Self {
+        Self { exit, ..self }
+    }
+
+    /// Tells the person, or whoever asked for JSON.
+    pub(crate) fn tell(&self, say: Say) {
+        if say.json {
+            say.json(&json!({
+                "error": {
+                    "message": self.message,
+                    "reason": self.reason.map(Reason::code),
+                    "hint": self.hint,
+                }
+            }));
+            return;
+        }
+        let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+        let mut err = anstream::stderr().lock();
+        let mut wrote = writeln!(err, "{style}error:{style:#} {}", self.message);
+        if let Some(hint) = &self.hint {
+            wrote = wrote.and_then(|()| writeln!(err, "  {hint}"));
+        }
+        ignore_closed(wrote);
+    }
+}
+
+/// An error with its causes, each once.
+pub(crate) fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let next = error.to_string();
+        if !text.ends_with(&next) {
+            text = format!("{text}: {next}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        let reason = error.reason();
+        let hint = match &error {
+            StoreError::Refused(refusal) => Some(way_out(refusal)),
+            StoreError::Missing { .. } => Some("make one with `actum init`".to_owned()),
+            StoreError::AlreadyThere { .. } => {
+                Some("see it with `actum verify` and `actum log`".to_owned())
+            }
+            StoreError::KnownHere { .. } => Some(
+                "restore the folder, or see what is lost and go on with `actum resolve`".to_owned(),
+            ),
+            StoreError::Locked { .. } => Some("wait for it, or end it, and try again".to_owned()),
+            StoreError::Disk { .. } | StoreError::Commit(CommitError::Journal(_)) => Some(
+                "what was acknowledged is safe; see to the disk or to the file's owner and mode, and try again"
+                    .to_owned(),
+            ),
+            StoreError::Content { .. } | StoreError::Commit(_) => None,
+        };
+        let exit = match &error {
+            StoreError::Refused(_) | StoreError::Missing { .. } => Answer::Refused.exit_code(),
+            StoreError::AlreadyThere { .. }
+            | StoreError::KnownHere { .. }
+            | StoreError::Locked { .. }
+            | StoreError::Disk { .. }
+            | StoreError::Content { .. }
+            | StoreError::Commit(_) => FAILED,
+        };
+        Self { exit, reason: Some(reason), message: chain(&error), hint }
+    }
+}
+
+impl From<CommitError> for Failure {
+    fn from(error: CommitError) -> Self {
+        StoreError::from(error).into()
+    }
+}
+
+fn way_out(refusal: &Refusal) -> String {
+    Reason::from(refusal).way_out().to_owned()
+}
+
+impl From<PolicyMissing> for Failure {
+    fn from(missing: PolicyMissing) -> Self {
+        let reason = match missing {
+            PolicyMissing::None => Reason::NoPolicy,
+            PolicyMissing::Unusable { .. } => Reason::PolicyMissing,
+        };
+        Self {
+            exit: Answer::Refused.exit_code(),
+            reason: Some(reason),
+            message: missing.to_string(),
+            hint: Some(reason.way_out().to_owned()),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Programs read the JSON: its keys are those of `docs/json.md`, no more and no fewer.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::shell::{Shell, TESTS, text};
+
+const PAGE: &str = include_str!("../../../../docs/json.md");
+
+type Keys = BTreeSet<String>;
+
+/// The keys that the page lists, by the name in the heading above them.
+fn documented() -> BTreeMap<String, Keys> {
+    let name = |line: &str| Some(line.split('`').nth(1)?.to_owned());
+    let mut sections: BTreeMap<String, Keys> = BTreeMap::new();
+    let mut section = String::new();
+    for line in PAGE.lines() {
+        if line.starts_with('#') {
+            section = name(line).unwrap_or_default();
+        } else if line.starts_with("| `") {
+            sections.entry(section.clone()).or_default().extend(name(line));
+        }
+    }
+    sections
+}
+
+fn keys(value: &Value) -> Keys {
+    value.as_object().unwrap().keys().cloned().collect()
+}
+
+struct Page {
+    sections: BTreeMap<String, Keys>,
+    met: BTreeSet<String>,
+}
+
+impl Page {
+    fn lists(&mut self, sections: &[&str], value: &Value) {
+        let listed: Keys = sections.iter().flat_map(|name| self.sections[*name].clone()).collect();
+        assert_eq!(keys(value), listed, "{sections:?}");
+        self.met.extend(sections.iter().map(ToString::to_string));
+    }
+
+    fn lists_log(&mut self, shell: &Shell) {
+        for line in shell.said("actum log --all --json").out.lines() {
+            let event: Value = serde_json::from_str(line).unwrap();
+            self.lists(&["log", &text(&event, "kind")], &event);
+        }
+    }
+}
+
+#[test]
+fn every_key_is_on_the_page_and_every_key_of_the_page_is_printed() {
+    let mut page = Page { sections: documented(), met: BTreeSet::new() };
+    let shell = Shell::empty();
+    shell.write("actum.toml", TESTS);
+    shell.script("check", "echo ok");
+    page.lists(&["init"], &shell.json("actum init --json"));
+    page.lists(&["ground"], &shell.json("actum ground --json tests x"));
+    page.lists(&["policy accept"], &shell.json("actum policy accept --yes --json"));
+    page.lists(&["policy accept"], &shell.json("actum policy accept --yes --json"));
+    page.lists(&["policy check"], &shell.json("actum policy check --json"));
+    page.lists(&["policy show"], &shell.json("actum policy show --json"));
+    let error = shell.json("actum ground --json nothing x");
+    assert_eq!(keys(&error), Keys::from(["error".to_owned()]));
+    page.lists(&["error"], &error["error"]);
+
+    page.lists(&["run"], &shell.json("actum run --json --step tests --subject x -- ./check"));
+    let grounded = shell.json("actum ground --json tests x");
+    page.lists(&["ground"], &grounded);
+    page.lists(&["evidence"], &grounded["evidence"]);
+    page.lists(&["ground", "skip"], &shell.json("actum skip --json tests x"));
+    page.lists(&["verify"], &shell.json("actum verify --json"));
+    page.lists(&["resolve"], &shell.json("actum resolve --json"));
+    page.lists(&["revoke"], &shell.json("actum revoke 7 --reason why --yes --json"));
+    page.lists(&["key where"], &shell.json("actum key where --json"));
+    page.lists(&["key rotate"], &shell.json("actum key rotate --yes --json"));
+    // A torn write, which the next writer moves aside.
+    shell.quietly("printf torn >> .actum/ledger/0000000000000000.seg");
+    page.lists(&["verify"], &shell.json("actum verify --json"));
+    page.lists(&["run"], &shell.json("actum run --json --step tests --subject x -- ./check"));
+    page.lists_log(&shell);
+    shell.quietly("truncate -s -10 .actum/ledger/*.seg");
+    page.lists(&["ground"], &shell.json("actum ground --json tests x"));
+    page.lists(&["resolve"], &shell.json("actum resolve --yes --json"));
+    page.lists_log(&shell);
+    for line in shell.said("actum demo --json").out.lines() {
+        page.lists(&["demo"], &serde_json::from_str(line).unwrap());
+    }
+
+    let all: BTreeSet<_> = page.sections.keys().cloned().collect();
+    // A clock cannot be set back from here; the tests of the core write that event.
+    let unmet: Vec<_> = all.difference(&page.met).collect();
+    assert_eq!(unmet, ["clock"]);
+}
+
+#[test]
+fn an_answer_in_json() {
+    let shell = Shell::with(TESTS);
+    let pretty = |line: &str| {
+        let value = shell.json(line);
+        shell.settled(&serde_json::to_string_pretty(&value).unwrap())
+    };
+    assert_snapshot!(pretty("actum ground --json tests x"), @r#"
+    {
+      "answer": "ungrounded",
+      "changes": [],
+      "evidence": null,
+      "message": "No run of this step on this subject is in the ledger.",
+      "reason": "never_ran",
+      "step": "tests",
+      "subject": "text:x",
+      "way_out": "Perform the step with `actum run`."
+    }
+    "#);
+    shell.quietly("actum run --quiet --step tests --subject x -- ./check");
+    assert_snapshot!(pretty("actum ground --json tests x"), @r#"
+    {
+      "answer": "grounded",
+      "changes": [],
+      "evidence": {
+        "at": "[TIME]",
+        "code": 0,
+        "content": "[DIGEST]",
+        "ended": 8,
+        "outcome": "passed",
+        "revoked": null,
+        "run": 7
+      },
+      "message": "The newest run passed, on this very content, under the rule in force.",
+      "reason": "passed",
+      "step": "tests",
+      "subject": "text:x",
+      "way_out": "Nothing: the step may be skipped."
+    }
+    "#);
+    assert_snapshot!(pretty("cd / && actum ground --json tests x"), @r#"
+    {
+      "answer": "refused",
+      "changes": [],
+      "evidence": null,
+      "message": "there is no ledger in / or any folder above it",
+      "reason": "no_ledger",
+      "step": "tests",
+      "subject": "x",
+      "way_out": "The owner makes one with `actum init`."
+    }
+    "#);
+}
+
+#[test]
+fn json_alone_is_on_standard_output() {
+    let shell = Shell::with(TESTS);
+    shell.quietly("echo '# more' >> actum.toml");
+    for line in [
+        "ground tests x",
+        "skip tests x",
+        "verify",
+        "log",
+        "policy check",
+        "policy show",
+        "key where",
+        "resolve",
+        "revoke 1 --reason x",
+        "policy accept",
+        "key rotate",
+        "init",
+    ] {
+        let said = shell.said(&format!("actum --json {line}"));
+        assert_eq!(said.err, "", "{line}");
+        for line in said.out.lines() {
+            assert!(serde_json::from_str::<Value>(line).unwrap().is_object(), "{said}");
+        }
+        assert!(!said.out.is_empty(), "{line}");
+    }
+}

@@ -1,0 +1,250 @@
+//! What can be wrong with a policy, and where. One line each, meant for the person who wrote the file.
+
+use crate::names::NameError;
+
+/// The first thing that is wrong with a policy.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("actum.toml:{line}:{column}: {problem}")]
+pub struct PolicyError {
+    pub(super) line: usize,
+    pub(super) column: usize,
+    pub(super) problem: Problem,
+}
+
+impl PolicyError {
+    /// The line, from 1.
+    pub const fn line(&self) -> usize {
+        self.line
+    }
+
+    /// The character in that line, from 1.
+    pub const fn column(&self) -> usize {
+        self.column
+    }
+
+    /// What is wrong there.
+    pub const fn problem(&self) -> &Problem {
+        &self.problem
+    }
+}
+
+/// What is wrong. Texts of the file in it are shortened and hold no control characters.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    /// The file is over its limit; nothing of it was read.
+    #[error("the file has {length} bytes; the limit is {limit}")]
+    Large {
+        /// Bytes.
+        length: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// Not TOML: a doubled key is among these.
+    #[error("{message}")]
+    Syntax {
+        /// In the words of the TOML reader.
+        message: String,
+    },
+    /// A key that must be there is not.
+    #[error("{place} has no `{key}`; {hint}")]
+    Missing {
+        /// The file or a step.
+        place: String,
+        /// The key.
+        key: &'static str,
+        /// What to write.
+        hint: &'static str,
+    },
+    /// A key that nothing knows.
+    #[error("unknown key `{key}` in {place}; {}", suggestion(*nearest, known))]
+    UnknownKey {
+        /// The key.
+        key: String,
+        /// Where it stands.
+        place: String,
+        /// The known key that it resembles.
+        nearest: Option<&'static str>,
+        /// The known keys.
+        known: &'static [&'static str],
+    },
+    /// A word that is not one of the few that may stand there.
+    #[error("{what} is `{word}`; {}", suggestion(*nearest, known))]
+    UnknownWord {
+        /// Which value.
+        what: String,
+        /// The word.
+        word: String,
+        /// The known word that it resembles.
+        nearest: Option<&'static str>,
+        /// The known words.
+        known: &'static [&'static str],
+    },
+    /// Part of the format, but not of this version. Refused, since a rule that is ignored protects nothing.
+    #[error("{what} is not yet supported by this version of Actum; take it out")]
+    NotYet {
+        /// The key or value.
+        what: String,
+    },
+    /// A value of another type.
+    #[error("{what} is {found}; write {wanted}")]
+    Type {
+        /// Which value.
+        what: String,
+        /// Its type.
+        found: &'static str,
+        /// What to write.
+        wanted: &'static str,
+    },
+    /// A version of the format that is not known.
+    #[error("version {found} of the format is not known; this Actum reads version 1")]
+    Version {
+        /// The number in the file.
+        found: String,
+    },
+    /// A name that is none.
+    #[error(transparent)]
+    Name(NameError),
+    /// Nothing where something must be.
+    #[error("{what} is empty")]
+    Empty {
+        /// Which value.
+        what: String,
+    },
+    /// More than the limit.
+    #[error("{what}: there are {count}; the limit is {limit}")]
+    Many {
+        /// Of what.
+        what: String,
+        /// How many.
+        count: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// Longer than the limit.
+    #[error("{what} has {length} bytes; the limit is {limit}")]
+    Long {
+        /// Which value.
+        what: String,
+        /// Bytes.
+        length: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// A NUL, which no argument and no variable can hold.
+    #[error("{what} holds a NUL")]
+    Nul {
+        /// Which value.
+        what: String,
+    },
+    /// A pattern that does not compile or compiles to too much.
+    #[error("the pattern `{pattern}` cannot be used: {reason}")]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// In the words of the regular-expression reader.
+        reason: String,
+    },
+    /// A pattern that any output satisfies.
+    #[error("the pattern `{pattern}` matches any line, so it proves nothing")]
+    MatchesAnything {
+        /// The pattern.
+        pattern: String,
+    },
+    /// A lifetime that cannot be read.
+    #[error("`{text}` is not a lifetime; write a whole number and s, m, h or d, such as 24h")]
+    Lifetime {
+        /// What stands there.
+        text: String,
+    },
+    /// A lifetime outside its limits.
+    #[error("a lifetime of `{text}` is outside the limits, 1s to 3650d")]
+    LifetimeLimit {
+        /// What stands there.
+        text: String,
+    },
+    /// A number that no command ends with.
+    #[error("{found} is not an exit code; they go from 0 to 255")]
+    Exit {
+        /// What stands there.
+        found: String,
+    },
+    /// `*` where it would stand for the program.
+    #[error("the first word of a command names its program and cannot be `*`")]
+    AnyProgram,
+    /// `*` where it would hand over what is run.
+    #[error("`*` cannot stand here: {why}; list the commands you mean")]
+    AnyCommand {
+        /// Why it would.
+        why: String,
+    },
+    /// `*` in `allow`.
+    #[error("`*` has no meaning in `allow`: each further argument is listed word for word")]
+    AnyAllowed,
+    /// Not the name of a variable.
+    #[error(
+        "`{name}` is not the name of a variable: it is empty, or holds `=`, white space or a control character"
+    )]
+    EnvName {
+        /// What stands there.
+        name: String,
+    },
+    /// A variable that decides what is run, whatever the command says.
+    #[error(
+        "`{name}` cannot be passed on: it changes {effect}, so the command would no longer say what ran"
+    )]
+    EnvRefused {
+        /// The variable.
+        name: String,
+        /// What it changes.
+        effect: &'static str,
+    },
+}
+
+fn suggestion(nearest: Option<&str>, known: &[&str]) -> String {
+    match nearest {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None => format!("known are {}", known.join(", ")),
+    }
+}
+
+/// The text as it can be shown in one line: shortened, without control characters.
+pub(super) fn shown(text: &str) -> String {
+    const SHOWN_MAX: usize = 64;
+    let mut shown: String = text
+        .chars()
+        .take(SHOWN_MAX)
+        .map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c })
+        .collect();
+    if text.chars().nth(SHOWN_MAX).is_some() {
+        shown.push_str("..");
+    }
+    shown
+}
+
+/// The word that `word` was most likely meant to be: at most a third of its letters differ, and never more than three.
+pub(super) fn nearest(word: &str, known: &[&'static str]) -> Option<&'static str> {
+    const WORD_MAX: usize = 32;
+    if word.len() > WORD_MAX {
+        return None;
+    }
+    let limit = (word.chars().count() / 3).clamp(1, 3);
+    let candidates = known.iter().map(|&known| (edits(word, known), known));
+    candidates.min().filter(|&(edits, _)| edits <= limit).map(|(_, known)| known)
+}
+
+/// Letters to insert, remove or replace to make one word of the other (Levenshtein).
+fn edits(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (index, letter) in one.chars().enumerate() {
+        let mut left = index + 1;
+        let mut next = vec![left];
+        for (pair, &wanted) in row.windows(2).zip(&other) {
+            let &[diagonal, above] = pair else { continue };
+            left = (diagonal + usize::from(letter != wanted)).min(above + 1).min(left + 1);
+            next.push(left);
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or_default()
+}

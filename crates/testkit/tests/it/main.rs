@@ -1,0 +1,4 @@
+#![cfg(test)]
+//! The one integration binary of this crate.
+
+mod corpus;
