@@ -1,8 +1,13 @@
 #![cfg(test)]
 //! The one integration binary of this crate.
 
+mod child;
 mod crash;
 mod hunt;
 mod journey;
+mod kill;
+mod permission;
+mod recovery;
 mod scene;
 mod subject;
+mod tamper;
