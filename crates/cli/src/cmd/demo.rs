@@ -17,20 +17,20 @@ use crate::say::{FAILED, Failure, Outcome, Say, dim, paint};
 const POLICY: &str = r#"version = 1
 
 [steps.check_order]
-commands = [["./check-order"]]
+commands = [["./check-order", "{subject}"]]
 subject = "dir"
 passes = { output = ["[1-9] checked"] }
 
 [steps.validate]
-commands = [["./validate"]]
+commands = [["./validate", "{subject}"]]
 subject = "text"
 
 [steps.validateX]
-commands = [["./validate"]]
+commands = [["./validate", "{subject}"]]
 subject = "text"
 
 [steps.slow]
-commands = [["./slow"]]
+commands = [["./slow", "{subject}"]]
 subject = "text"
 "#;
 
@@ -193,7 +193,7 @@ fn shifted_boundary(stage: &Stage) -> io::Result<Told> {
 
 fn killed(stage: &Stage) -> io::Result<Told> {
     let mut running =
-        stage.actum(&["run", "--step", "slow", "--subject", "text:job", "--", "./slow"]);
+        stage.actum(&["run", "--step", "slow", "--subject", "text:job", "--", "./slow", "job"]);
     let mut child = running.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
     let begun = stage.project.join("slow-has-begun");
     let patience = Instant::now() + Duration::from_secs(10);
@@ -236,7 +236,7 @@ impl Stage {
             fs::write(stage.project.join(name).join("order.txt"), "total 42\n")?;
         }
         fs::write(stage.project.join("actum.toml"), POLICY)?;
-        stage.script("check-order", "grep -q 'total 42' orders/order.txt && echo '1 checked'")?;
+        stage.script("check-order", "grep -q 'total 42' \"$1/order.txt\" && echo '1 checked'")?;
         stage.script("validate", "echo valid")?;
         stage.script(
             "slow",
@@ -270,7 +270,8 @@ impl Stage {
     }
 
     fn run(&self, step: &str, subject: &str, program: &str) -> io::Result<Output> {
-        self.actum(&["run", "--step", step, "--subject", subject, "--", program]).output()
+        let named = subject.split_once(':').map_or(subject, |(_, rest)| rest);
+        self.actum(&["run", "--step", step, "--subject", subject, "--", program, named]).output()
     }
 
     fn ground(&self, step: &str, subject: &str) -> io::Result<Told> {

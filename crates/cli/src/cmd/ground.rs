@@ -1,7 +1,8 @@
 //! `actum ground` and `actum skip`: does the ledger back the claim?
 
 use actum_core::{
-    Answer, Digest, Evidence, Grounding, Question, Reason, Skip, SubjectName, ground, skip,
+    Accepted, Answer, Digest, Evidence, Grounding, Question, Reason, Resolution, Skip, SubjectName,
+    ground, skip,
 };
 use actum_store::subject::Taken;
 use actum_store::{AcceptedPolicy, Snapshot, is_running, read_clocks};
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 use crate::args;
 use crate::cmd::log::code_in_words;
 use crate::context::{Context, namespace};
-use crate::say::{Failure, Outcome, Say, known_code, paint};
+use crate::say::{Failure, Outcome, Say, count, dim, foreign, known_code, paint};
 use crate::subject;
 use crate::time::{ago, utc};
 
@@ -22,7 +23,52 @@ struct Told {
     /// Beyond the reason's own sentence.
     detail: Option<String>,
     changes: Vec<String>,
+    basis: Option<Basis>,
     now_ms: u64,
+}
+
+/// What the owner did that an answer rests on, and how the owner was known. An answer that hid it would say too much.
+struct Basis {
+    project: String,
+    policy: Accepted,
+    resolved: Option<Resolution>,
+}
+
+impl Basis {
+    fn of(context: &Context, snapshot: &Snapshot) -> Option<Self> {
+        let views = snapshot.views();
+        let policy = *views.policy()?;
+        let project = context.project().display().to_string();
+        Some(Self { project, policy, resolved: views.resolution().copied() })
+    }
+
+    fn sentence(&self) -> String {
+        let Accepted { event, owner, .. } = self.policy;
+        let policy =
+            format!("by the policy of event {event} ({owner}), in {}", foreign(&self.project));
+        match &self.resolved {
+            None => policy,
+            Some(Resolution { event, cause, owner, lost }) => {
+                let lost = count(*lost, "acknowledged event");
+                format!(
+                    "{policy}\n  after a loss: {cause}, {lost} given up (event {event}, {owner})"
+                )
+            }
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        json!({
+            "project": self.project,
+            "policy": { "event": self.policy.event, "owner": self.policy.owner.word() },
+            "resolved": self.resolved.map(|resolved| json!({
+                "event": resolved.event,
+                "cause": resolved.cause.word(),
+                "owner": resolved.owner.word(),
+                "lost": resolved.lost,
+            })),
+        })
+    }
 }
 
 pub(crate) fn ask(context: Outcome<Context>, args: &args::Ground, say: Say) -> Outcome<u8> {
@@ -83,6 +129,7 @@ fn told(context: Outcome<Context>, args: &args::Ground) -> Outcome<Told> {
         detail: changes.as_ref().map(|(words, _)| words.clone()).filter(|words| !words.is_empty()),
         changes: changes
             .map_or_else(Vec::new, |(_, all)| all.iter().map(ToString::to_string).collect()),
+        basis: Basis::of(context, &snapshot),
         now_ms,
     })
 }
@@ -145,6 +192,7 @@ fn refuse(args: &args::Ground, failure: Failure) -> Outcome<Told> {
         grounding: Grounding { reason, evidence: None },
         detail: Some(failure.message),
         changes: Vec::new(),
+        basis: None,
         now_ms: 0,
     })
 }
@@ -157,20 +205,24 @@ impl Told {
             "{} ({}): {} on {}",
             paint(answer, answer.word()),
             reason.code(),
-            self.step,
-            self.subject
+            foreign(&self.step),
+            foreign(&self.subject)
         );
-        let detail = self.detail.as_deref().unwrap_or(reason.sentence());
+        let detail = foreign(self.detail.as_deref().unwrap_or(reason.sentence()));
         let run = evidence.map(|evidence| self.run_in_words(&evidence));
         let way_out = if answer == Answer::Grounded {
             String::new()
         } else {
             format!("\n  {}", reason.way_out())
         };
+        let basis = self
+            .basis
+            .as_ref()
+            .map_or_else(String::new, |basis| format!("\n  {}", dim(&basis.sentence())));
         match run {
-            Some(run) if answer == Answer::Grounded => format!("{head}\n  {run}"),
-            Some(run) => format!("{head}\n  {detail}\n  {run}{way_out}"),
-            None => format!("{head}\n  {detail}{way_out}"),
+            Some(run) if answer == Answer::Grounded => format!("{head}\n  {run}{basis}"),
+            Some(run) => format!("{head}\n  {detail}\n  {run}{basis}{way_out}"),
+            None => format!("{head}\n  {detail}{basis}{way_out}"),
         }
     }
 
@@ -194,6 +246,7 @@ impl Told {
             "message": self.detail.as_deref().unwrap_or(reason.sentence()),
             "way_out": reason.way_out(),
             "changes": self.changes,
+            "basis": self.basis.as_ref().map(Basis::to_json),
             "evidence": evidence.map(|evidence| json!({
                 "run": evidence.run,
                 "ended": evidence.ended,

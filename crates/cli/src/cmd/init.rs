@@ -31,7 +31,7 @@ pub(crate) fn init(context: &Context, args: &args::Init) -> Outcome<u8> {
                 .hint("the ledger was made; write a policy, then `actum policy accept`")
         })?;
     }
-    context.say.line(&format!("\n{}", show(&text, written)));
+    context.say.show(&format!("\n{}", show(&text, written)));
     let owner = may_accept(context, args, written);
     if let Some(owner) = owner {
         accept(context, &policy, owner)?;
@@ -75,8 +75,8 @@ fn show(text: &str, written: bool) -> String {
 /// A policy that we wrote is accepted as it is shown. One that was there is the owner's to judge.
 fn may_accept(context: &Context, args: &args::Init, written: bool) -> Option<Owner> {
     if written {
-        let seen = at_a_terminal() && !args.yes;
-        return Some(if seen { Owner::Terminal } else { Owner::YesFlag });
+        // Nobody was asked, and the ledger does not say otherwise.
+        return Some(Owner::YesFlag);
     }
     if !args.yes && !at_a_terminal() {
         context.say.line("it is not in force: nobody is there to accept it");

@@ -6,7 +6,7 @@ use actum_store::Snapshot;
 use serde_json::json;
 
 use crate::context::Context;
-use crate::say::{Outcome, count as counted, dim};
+use crate::say::{Outcome, count, count as counted, dim};
 use crate::time::{local, utc};
 
 pub(crate) fn run(context: &Context) -> Outcome<u8> {
@@ -76,6 +76,18 @@ fn remarks(snapshot: &Snapshot) -> Vec<String> {
         let have = if open == 1 { "has" } else { "have" };
         lines.push(format!("{} began and {have} not ended", counted(open as u64, "run")));
     }
+    if let Some(policy) = views.policy() {
+        lines.push(format!(
+            "the policy of event {} was accepted with the owner known by {}",
+            policy.event, policy.owner
+        ));
+    }
+    if let Some(resolved) = views.resolution() {
+        let (event, cause, owner) = (resolved.event, resolved.cause, resolved.owner);
+        let lost = count(resolved.lost, "acknowledged event");
+        lines.push(format!("at event {event} the owner (known by {owner}) went on after a loss: {cause}, {lost} given up"));
+    }
+    lines.push("key and ledger belong to the same user: weaker, for whatever runs as that user can read the key".to_owned());
     if let Err(missing) = snapshot.policy() {
         lines.push(missing.to_string());
     }
