@@ -96,10 +96,22 @@ pub(super) fn tell(index: u64, event: &Event<'_>) -> Told {
 /// The reason a grounding check has to give, without a lifetime and with an unchanged rule.
 pub(super) fn reason(told: &[Told], subject: &str, content: Digest) -> Reason {
     let (mut newest, mut outcome, mut revoked, mut void) = (None, None, false, 0);
+    // Earlier runs of this subject with their content, and how one of them went wrong beside the newest.
+    let (mut earlier, mut beside) = (Vec::new(), None);
     for event in told {
         match &event.fact {
             Fact::Began { subject: name, content } if name == subject => {
+                earlier.extend(newest);
                 (newest, outcome, revoked) = (Some((event.index, *content)), None, false);
+                beside = None;
+            }
+            Fact::Ended { run, outcome: how }
+                if *how != Outcome::Passed
+                    && earlier.iter().any(|(it, on)| {
+                        it == run && newest.is_some_and(|(_, content)| content == *on)
+                    }) =>
+            {
+                beside = Some(*how);
             }
             Fact::Ended { run, outcome: how } if newest.is_some_and(|(it, _)| it == *run) => {
                 outcome = Some(*how);
@@ -115,13 +127,23 @@ pub(super) fn reason(told: &[Told], subject: &str, content: Digest) -> Reason {
     }
     match outcome {
         None => Reason::Incomplete,
-        Some(Outcome::Failed) => Reason::Failed,
-        Some(Outcome::Errored) => Reason::Errored,
-        Some(Outcome::Denied) => Reason::Denied,
-        Some(Outcome::TimedOut) => Reason::TimedOut,
-        Some(Outcome::SubjectChanged) => Reason::SubjectChanged,
         Some(Outcome::Passed) if ran_on != content => Reason::Stale,
-        Some(Outcome::Passed) if run < void => Reason::Voided,
-        Some(Outcome::Passed) => Reason::Passed,
+        Some(Outcome::Passed) => match beside.map(negative) {
+            Some(reason) => reason,
+            None if run < void => Reason::Voided,
+            None => Reason::Passed,
+        },
+        Some(how) => negative(how),
+    }
+}
+
+fn negative(outcome: Outcome) -> Reason {
+    match outcome {
+        Outcome::Failed => Reason::Failed,
+        Outcome::Errored => Reason::Errored,
+        Outcome::Denied => Reason::Denied,
+        Outcome::TimedOut => Reason::TimedOut,
+        Outcome::SubjectChanged => Reason::SubjectChanged,
+        Outcome::Passed => Reason::Passed,
     }
 }

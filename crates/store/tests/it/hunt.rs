@@ -13,14 +13,14 @@ use crate::scene::{ask, at, content, new_run, writer};
 
 pub(crate) fn places() -> Places {
     Places {
-        store: "/home/project/.actum".into(),
-        data: "/home/share/actum".into(),
-        state: "/home/state/actum".into(),
+        store: "/srv/project/.actum".into(),
+        data: "/srv/share/actum".into(),
+        state: "/srv/state/actum".into(),
     }
 }
 
 pub(crate) fn new_disk() -> SimDisk {
-    SimDisk::with_folder(Path::new("/home/project"))
+    SimDisk::with_folder(Path::new("/srv/project"))
 }
 
 /// A life: it ends with the first error, as a process would.

@@ -146,7 +146,7 @@ fn a_full_disk_names_the_file_and_a_reader_goes_on() {
     let error =
         ledger.begin(crate::scene::new_run("text:A", "v1"), &crate::scene::at(1)).unwrap_err();
     let cause = core::error::Error::source(&error).unwrap().to_string();
-    assert!(cause.starts_with("cannot write /home/project/.actum/ledger/"), "{cause}");
+    assert!(cause.starts_with("cannot write /srv/project/.actum/ledger/"), "{cause}");
     drop(ledger);
     assert_eq!(store.read().unwrap().views().run_count(), 0);
 }
