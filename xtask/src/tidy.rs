@@ -7,6 +7,7 @@ mod formats;
 mod generated;
 mod links;
 mod packages;
+mod promises;
 mod test_files;
 mod words;
 
@@ -25,6 +26,7 @@ const RULES: &[Rule] = &[
     Rule { name: "formats", check: formats::vectors },
     Rule { name: "generated", check: generated::current },
     Rule { name: "links", check: links::resolve },
+    Rule { name: "promises", check: promises::kept },
     Rule { name: "words", check: words::forbidden },
     Rule { name: "spelling", check: words::spelling },
 ];
