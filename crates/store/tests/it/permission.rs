@@ -51,17 +51,20 @@ fn open_for_reading(path: &Path) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
+/// The key file; a note lies beside it.
+fn key_of(scene: &Scene) -> PathBuf {
+    let names = fs::read_dir(scene.places().keys()).unwrap();
+    names.map(|entry| entry.unwrap().path()).find(|path| path.extension().is_none()).unwrap()
+}
+
 /// A ledger with one passed run, and a place in which others may look.
 fn shown() -> Scene {
     let scene = Scene::with_runs(1);
     open_for_reading(scene.folder.path());
-    let keys = scene.places().keys();
-    for entry in fs::read_dir(&keys).unwrap() {
-        let key = entry.unwrap().path();
-        fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
-        if can_be_another() {
-            chown(&key, Some(NOBODY), Some(NOBODY)).unwrap();
-        }
+    let key = key_of(&scene);
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
+    if can_be_another() {
+        chown(&key, Some(NOBODY), Some(NOBODY)).unwrap();
     }
     scene
 }
@@ -95,7 +98,7 @@ fn a_read_only_store_is_read_and_a_writer_is_told_why_not() {
 #[test]
 fn a_key_that_is_anothers_or_cannot_be_read_is_refused() {
     let scene = shown();
-    let key = fs::read_dir(scene.places().keys()).unwrap().next().unwrap().unwrap().path();
+    let key = key_of(&scene);
     if can_be_another() {
         chown(&key, Some(0), Some(0)).unwrap();
         let said = child_says(&scene, Role::Look, As::Another);
