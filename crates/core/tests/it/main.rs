@@ -9,7 +9,9 @@ mod encoding;
 mod ground;
 mod keys;
 mod model;
+mod origin;
 mod policy;
+mod value;
 mod vectors;
 
 use actum_core::{Digest, KeyFile, Keyring, LedgerId, Root};
