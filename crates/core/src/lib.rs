@@ -4,6 +4,7 @@
 //! give the same bytes. Everything here is tested without a disk.
 
 mod anchor;
+mod authority;
 mod canon;
 mod chain;
 mod clock;
@@ -17,6 +18,7 @@ mod reason;
 mod views;
 
 pub use anchor::{Found, Head, PATH_MAX, Refusal, SLOT_LEN, claimed_anchor_ledger, judge_store};
+pub use authority::Authority;
 pub use canon::{Digest, Hasher, Mac, PlainHasher, hex, unhex};
 pub use chain::{
     Check, EventFlaw, Flaw, Layout, Position, RECORD_MAX, Record, SEGMENT_HEADER_LEN, SEGMENT_MAX,
@@ -34,7 +36,8 @@ pub use ledger::{
     NewRun, OpenRun, Rejected, Request,
 };
 pub use names::{
-    NAME_MAX, NameError, Namespace, SUBJECT_MAX, SessionName, StepName, SubjectKind, SubjectName,
+    ArgumentName, AuthorName, CHANNEL_MAX, ChannelName, FREE_NAME_MAX, NAME_MAX, NameError,
+    Namespace, SUBJECT_MAX, SessionName, StepName, SubjectKind, SubjectName, ToolName,
 };
 pub use reason::{Answer, Reason, reason_page};
 pub use views::{Accepted, Admitted, Views};

@@ -21,7 +21,7 @@ const XTASK: &str = "xtask";
 /// The modules of `core`, ground floor first. A module may use those on floors below its own.
 const FLOORS: &[&[&str]] = &[
     &["canon"],
-    &["names"],
+    &["authority", "names"],
     &["clock", "event", "policy"],
     &["keys"],
     &["chain"],
