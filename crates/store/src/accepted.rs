@@ -95,7 +95,7 @@ impl AcceptedPolicy {
     ) -> Result<Self, PolicyError> {
         let policy = Policy::parse(text)?;
         let names: std::collections::BTreeSet<&str> =
-            policy.steps().flat_map(|(_, rule)| rule.programs()).collect();
+            policy.commands().flat_map(|(_, rule)| rule.programs()).collect();
         let path = variable("PATH").unwrap_or_default();
         let found = |name: &str| resolve(name, &path, project);
         let programs: Vec<Program> = names.iter().filter_map(|name| found(name)).collect();
