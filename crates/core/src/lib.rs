@@ -40,7 +40,8 @@ pub use ledger::{
     NewRun, OpenRun, Rejected, Request,
 };
 pub use names::{
-    NAME_MAX, NameError, Namespace, SUBJECT_MAX, SessionName, StepName, SubjectKind, SubjectName,
+    ArgumentName, AuthorName, CHANNEL_MAX, ChannelName, FREE_NAME_MAX, NAME_MAX, NameError,
+    Namespace, SUBJECT_MAX, SessionName, StepName, SubjectKind, SubjectName, ToolName,
 };
 pub use origin::{
     DIGITS_IDENTIFY, How, OUTGOING_MAX, Origin, Outgoing, PARTS_MAX, Place, TEXT_IDENTIFIES,

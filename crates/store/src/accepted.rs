@@ -102,7 +102,7 @@ impl AcceptedPolicy {
     ) -> Result<Self, PolicyError> {
         let policy = Policy::parse(text)?;
         let names: std::collections::BTreeSet<&str> =
-            policy.steps().flat_map(|(_, rule)| rule.programs()).collect();
+            policy.commands().flat_map(|(_, rule)| rule.programs()).collect();
         let path = variable("PATH").unwrap_or_default();
         let found = |name: &str| resolve(name, &path, project);
         let programs: Vec<Program> = names.iter().filter_map(|name| found(name)).collect();
@@ -112,7 +112,7 @@ impl AcceptedPolicy {
         let pinned = PINNED.iter().filter_map(|name| Some(((*name).to_owned(), variable(name)?)));
         let environment = pinned.collect();
         let words: std::collections::BTreeSet<&str> =
-            policy.steps().flat_map(|(_, rule)| loose_words(rule)).collect();
+            policy.commands().flat_map(|(_, rule)| loose_words(rule)).collect();
         let files = words.iter().filter_map(|word| file_in(word, project)).collect();
         Ok(Self { policy, text: text.to_owned(), programs, files, environment, missing })
     }

@@ -11,6 +11,7 @@ mod keys;
 mod model;
 mod origin;
 mod policy;
+mod policy_tools;
 mod value;
 mod vectors;
 
