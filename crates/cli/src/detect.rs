@@ -494,13 +494,13 @@ mod tests {
     }
 
     fn rule<'a>(policy: &'a Policy, step: &str) -> &'a Rule {
-        policy.steps().find(|(name, _)| name.as_str() == step).expect("the step is there").1
+        policy.commands().find(|(name, _)| name.as_str() == step).expect("the step is there").1
     }
 
     /// Each step with its commands, a line each.
     fn summary(files: &[(&str, &str)]) -> String {
         let (_, policy) = policy(files);
-        let lines = policy.steps().map(|(name, rule)| {
+        let lines = policy.commands().map(|(name, rule)| {
             let commands = rule.commands().iter().map(|command| {
                 let words: Vec<_> = command.iter().map(Element::as_str).collect();
                 words.join(" ")

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use actum_core::policy::{Policy, Rule};
+use actum_core::policy::{Policy, Rule, Step};
 use actum_core::{Digest, StepName, SubjectKind, SubjectName, hex};
 use actum_store::subject::{Change, MANIFEST_BYTES_MAX, Manifest, Taken, take};
 use actum_store::{Disk as _, RealDisk, put};
@@ -16,10 +16,10 @@ const MANIFESTS_KEPT: usize = 64;
 /// Changes named in an answer; the rest is counted.
 pub(crate) const CHANGES_NAMED: usize = 5;
 
-/// The step and its rule, by the name a person gave.
+/// The step and its rule, by the name a person gave. Only a step that is performed by a command has one here.
 pub(crate) fn step<'a>(policy: &'a Policy, name: &str) -> Outcome<(StepName, &'a Rule)> {
     let step = StepName::new(name).map_err(|error| Failure::usage(error.to_string()))?;
-    let Some(rule) = policy.step(&step) else {
+    let Some(found) = policy.step(&step) else {
         let known: Vec<_> = policy.steps().map(|(name, _)| name.to_string()).collect();
         let hint = if known.is_empty() {
             "the accepted policy has no steps; add some to actum.toml, then `actum policy accept`"
@@ -29,7 +29,19 @@ pub(crate) fn step<'a>(policy: &'a Policy, name: &str) -> Outcome<(StepName, &'a
         };
         return Err(Failure::usage(format!("there is no step `{step}`")).hint(hint));
     };
-    Ok((step, rule))
+    let (message, hint) = match found {
+        Step::Command(rule) => return Ok((step, rule)),
+        Step::Tool(tool) => (
+            format!("`{step}` is a tool step: it is performed by calling `{}`", tool.tool()),
+            "an adapter records such calls; no command performs it".to_owned(),
+        ),
+        Step::AllOf(all_of) => {
+            let parts: Vec<_> = all_of.parts().iter().map(StepName::as_str).collect();
+            let hint = format!("name one of them: {}", parts.join(", "));
+            (format!("`{step}` is several steps"), hint)
+        }
+    };
+    Err(Failure::usage(message).hint(hint))
 }
 
 /// The subject a person named, of the kind the rule wants.

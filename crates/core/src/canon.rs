@@ -209,6 +209,17 @@ impl Writer {
     pub(crate) fn fixed(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
     }
+    /// A `u32` length, then the bytes.
+    pub(crate) fn framed_long(&mut self, bytes: &[u8]) {
+        self.count(bytes.len());
+        self.fixed(bytes);
+    }
+    /// A number of things as a `u32`.
+    pub(crate) fn count(&mut self, count: usize) {
+        let count = u32::try_from(count);
+        assert!(count.is_ok(), "a checked value fits its frame");
+        self.u32(count.unwrap_or_default());
+    }
     /// A `u16` length, then the bytes.
     pub(crate) fn framed(&mut self, bytes: &[u8]) {
         let length = u16::try_from(bytes.len());

@@ -4,19 +4,24 @@
 //! give the same bytes. Everything here is tested without a disk.
 
 mod anchor;
+mod authority;
 mod canon;
 mod chain;
 mod clock;
 mod event;
 mod ground;
 mod keys;
+mod kind;
 mod ledger;
 mod names;
+mod origin;
 pub mod policy;
 mod reason;
+mod value;
 mod views;
 
 pub use anchor::{Found, Head, PATH_MAX, Refusal, SLOT_LEN, claimed_anchor_ledger, judge_store};
+pub use authority::Authority;
 pub use canon::{Digest, Hasher, Mac, PlainHasher, hex, unhex};
 pub use chain::{
     Check, EventFlaw, Flaw, Layout, Position, RECORD_MAX, Record, SEGMENT_HEADER_LEN, SEGMENT_MAX,
@@ -29,12 +34,21 @@ pub use event::{
 };
 pub use ground::{Evidence, Grounding, Question, Skip, ground, skip};
 pub use keys::{GENERATIONS_MAX, KEY_FILE_MAX, KeyFile, KeyFileError, Keyring, Root};
+pub use kind::{ACCOUNT_MAX, ADDRESS_MAX, NUMBER_MAX, Number, PATH_VALUE_MAX, ValueKind};
 pub use ledger::{
     BATCH_MAX, Batch, CommitError, Done, Journal, JournalFailed, Ledger, Leftover, Loss, NewEnd,
     NewRun, OpenRun, Rejected, Request,
 };
 pub use names::{
-    NAME_MAX, NameError, Namespace, SUBJECT_MAX, SessionName, StepName, SubjectKind, SubjectName,
+    ArgumentName, AuthorName, CHANNEL_MAX, ChannelName, FREE_NAME_MAX, NAME_MAX, NameError,
+    Namespace, SUBJECT_MAX, SessionName, StepName, SubjectKind, SubjectName, ToolName,
+};
+pub use origin::{
+    DIGITS_IDENTIFY, How, OUTGOING_MAX, Origin, Outgoing, PARTS_MAX, Place, TEXT_IDENTIFIES,
+    is_verbatim, outgoing, trace,
 };
 pub use reason::{Answer, Reason, reason_page};
+pub use value::{
+    Call, CallError, TOOL_NAME_MAX, VALUE_DEPTH_MAX, VALUE_NODES_MAX, VALUE_TEXT_MAX, Value,
+};
 pub use views::{Accepted, Admitted, Resolution, Views};

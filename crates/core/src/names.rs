@@ -1,5 +1,5 @@
-//! The names a person or a policy gives: step, namespace, session, subject. Each has one normalisation and one limit, and
-//! its constructor is the only way in.
+//! The names a person, a policy or an adapter gives: step, namespace, session, subject, tool, argument, author, channel. Each
+//! has one normalisation and one limit, and its constructor is the only way in.
 
 use core::fmt;
 
@@ -9,6 +9,10 @@ use unicode_normalization::UnicodeNormalization as _;
 pub const NAME_MAX: usize = 128;
 /// Bytes in a subject.
 pub const SUBJECT_MAX: usize = 1024;
+/// Bytes in the name of a tool, an argument or an author.
+pub const FREE_NAME_MAX: usize = 256;
+/// Bytes in the name of a channel.
+pub const CHANNEL_MAX: usize = 512;
 
 /// Why a text is not a name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -129,6 +133,150 @@ fn spelled(character: char) -> String {
         return shown;
     }
     format!("{shown} (U+{:04X})", u32::from(character))
+}
+
+macro_rules! free_name {
+    ($(#[$doc:meta])* $name:ident, $what:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Box<str>);
+
+        impl $name {
+            /// Checks the characters and the limit; nothing is changed, so names are equal only byte for byte.
+            ///
+            /// # Errors
+            /// Empty, over [`FREE_NAME_MAX`], a control character, or white space at either end.
+            pub fn new(text: &str) -> Result<Self, NameError> {
+                free($what, text).map(Self)
+            }
+
+            /// The text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+free_name!(
+    /// A tool as its host or server calls it, such as `clinic/insert_record`.
+    ///
+    /// ```
+    /// use actum_core::ToolName;
+    /// assert!(ToolName::new("clinic/insert_record").is_ok());
+    /// assert!(ToolName::new(" clinic/insert_record").is_err());
+    /// ```
+    ToolName,
+    "tool"
+);
+free_name!(
+    /// An argument of a tool's call: a key of its outermost object. A dot in it is only a dot.
+    ArgumentName,
+    "argument"
+);
+free_name!(
+    /// Who wrote an entry, as the adapter saw it.
+    AuthorName,
+    "author"
+);
+
+fn free(what: &'static str, text: &str) -> Result<Box<str>, NameError> {
+    if text.is_empty() {
+        return Err(NameError::Empty { what });
+    }
+    if text.len() > FREE_NAME_MAX {
+        return Err(NameError::Long { what, length: text.len(), limit: FREE_NAME_MAX });
+    }
+    printable(what, text)?;
+    let ends = [text.chars().next(), text.chars().next_back()];
+    match ends.into_iter().flatten().find(|c| c.is_whitespace()) {
+        Some(character) => Err(NameError::Character {
+            what,
+            character,
+            allowed: "no white space may stand at either end",
+        }),
+        None => Ok(text.into()),
+    }
+}
+
+fn printable(what: &'static str, text: &str) -> Result<(), NameError> {
+    let allowed = "control characters may not stand there";
+    match text.chars().find(|c| c.is_control()) {
+        Some(character) => Err(NameError::Character { what, character, allowed }),
+        None => Ok(()),
+    }
+}
+
+/// How content reached the agent, as the adapter saw it: a bare word such as `user`, or a scheme and what it names, such as
+/// `web:example.org`.
+///
+/// Nothing is normalised: the adapter writes hosts and addresses in one form, and another form is another channel, which no
+/// policy approved.
+///
+/// ```
+/// use actum_core::ChannelName;
+/// let web = ChannelName::new("web:example.org").unwrap();
+/// assert_eq!((web.scheme(), web.rest()), ("web", Some("example.org")));
+/// assert_eq!(ChannelName::new("user").unwrap().rest(), None);
+/// assert!(ChannelName::new("Web:example.org").is_err());
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChannelName(Box<str>);
+
+impl ChannelName {
+    /// Checks the scheme, the characters and the limit.
+    ///
+    /// # Errors
+    /// Empty, over [`CHANNEL_MAX`], a control character, a scheme that is not `[a-z][a-z0-9-]*`, or nothing after the colon.
+    pub fn new(text: &str) -> Result<Self, NameError> {
+        let what = "channel";
+        if text.is_empty() {
+            return Err(NameError::Empty { what });
+        }
+        if text.len() > CHANNEL_MAX {
+            return Err(NameError::Long { what, length: text.len(), limit: CHANNEL_MAX });
+        }
+        printable(what, text)?;
+        let scheme = text.split(':').next().unwrap_or_default();
+        let known = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        let odd_first = scheme.chars().next().filter(|c| !c.is_ascii_lowercase());
+        let odd = odd_first.or_else(|| scheme.chars().find(|&c| !known(c)));
+        if let Some(character) = odd.or(scheme.is_empty().then_some(':')) {
+            let allowed = "it is a word of a-z, 0-9 and -, or such a word and a colon before the rest, as in web:example.org";
+            return Err(NameError::Character { what, character, allowed });
+        }
+        if text.ends_with(':') && text.len() == scheme.len() + 1 {
+            return Err(NameError::Empty { what: "part of the channel after its colon" });
+        }
+        Ok(Self(text.into()))
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// What stands before the first colon, or the whole of a bare word.
+    pub fn scheme(&self) -> &str {
+        self.0.split(':').next().unwrap_or_default()
+    }
+
+    /// What stands after the first colon.
+    pub fn rest(&self) -> Option<&str> {
+        self.0.split_once(':').map(|(_, rest)| rest)
+    }
+}
+
+impl fmt::Display for ChannelName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
 }
 
 /// What kind of thing a subject is.

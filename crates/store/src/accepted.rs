@@ -94,15 +94,16 @@ impl AcceptedPolicy {
     /// environment. Programs that are not found are left out, and [`AcceptedPolicy::missing`] names them.
     ///
     /// # Errors
-    /// The text's.
+    /// The text's, or the first thing in it that is understood and not yet enforced.
     pub fn prepare(
         text: &str,
         project: &Path,
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, PolicyError> {
         let policy = Policy::parse(text)?;
+        policy.enforced()?;
         let names: std::collections::BTreeSet<&str> =
-            policy.steps().flat_map(|(_, rule)| rule.programs()).collect();
+            policy.commands().flat_map(|(_, rule)| rule.programs()).collect();
         let path = variable("PATH").unwrap_or_default();
         let found = |name: &str| resolve(name, &path, project);
         let programs: Vec<Program> = names.iter().filter_map(|name| found(name)).collect();
@@ -112,7 +113,7 @@ impl AcceptedPolicy {
         let pinned = PINNED.iter().filter_map(|name| Some(((*name).to_owned(), variable(name)?)));
         let environment = pinned.collect();
         let words: std::collections::BTreeSet<&str> =
-            policy.steps().flat_map(|(_, rule)| loose_words(rule)).collect();
+            policy.commands().flat_map(|(_, rule)| loose_words(rule)).collect();
         let files = words.iter().filter_map(|word| file_in(word, project)).collect();
         Ok(Self { policy, text: text.to_owned(), programs, files, environment, missing })
     }
@@ -196,6 +197,8 @@ impl AcceptedPolicy {
             return Err(format!("version {} is not known", document.version));
         }
         let policy = Policy::parse(&document.policy).map_err(|error| error.to_string())?;
+        // A newer version may have accepted it.
+        policy.enforced().map_err(|error| error.to_string())?;
         let program = |resolved: Resolved| {
             let digest = Digest::from_hex(&resolved.sha256);
             let digest = digest.ok_or_else(|| format!("`{}` is not a digest", resolved.sha256))?;

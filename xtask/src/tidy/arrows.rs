@@ -21,9 +21,9 @@ const XTASK: &str = "xtask";
 /// The modules of `core`, ground floor first. A module may use those on floors below its own.
 const FLOORS: &[&[&str]] = &[
     &["canon"],
-    &["names"],
-    &["clock", "event", "policy"],
-    &["keys"],
+    &["authority", "kind", "names"],
+    &["clock", "event", "policy", "value"],
+    &["keys", "origin"],
     &["chain"],
     &["anchor"],
     &["reason", "views"],

@@ -1,5 +1,6 @@
 //! `actum ground` and `actum skip`: does the ledger back the claim?
 
+use actum_core::policy::Step;
 use actum_core::{
     Accepted, Answer, Digest, Evidence, Grounding, Question, Reason, Resolution, Skip, SubjectName,
     ground, skip,
@@ -142,7 +143,7 @@ fn look_up(
     content: &Digest,
     now_ms: u64,
 ) -> Grounding {
-    let Some(rule) = policy.policy().step(step) else {
+    let Some(rule) = policy.policy().step(step).and_then(Step::command) else {
         return Grounding { reason: Reason::NoPolicy, evidence: None };
     };
     let lifetime = rule.lifetime().map(|lifetime| lifetime.as_millis());

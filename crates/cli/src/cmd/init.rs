@@ -114,7 +114,7 @@ fn say_next(context: &Context, policy: &AcceptedPolicy, accepted: bool) {
 
 /// A command that can run here: of the step `tests`, if there is one.
 fn example(policy: &AcceptedPolicy) -> Option<(String, String)> {
-    let mut steps: Vec<_> = policy.policy().steps().collect();
+    let mut steps: Vec<_> = policy.policy().commands().collect();
     steps.sort_by_key(|(name, _)| name.as_str() != "tests");
     steps.into_iter().find_map(|(name, rule)| {
         let found = |command: &&Vec<Element>| {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use actum_core::policy::{Element, PolicyError, Rule};
-use actum_core::{Owner, Request};
+use actum_core::policy::{Element, PolicyError, Rule, Step};
+use actum_core::{Owner, Request, StepName};
 use actum_store::{AcceptedPolicy, RealDisk};
 use anstyle::{AnsiColor, Style};
 use serde_json::json;
@@ -54,11 +54,30 @@ fn check(context: &Context, file: Option<&Path>) -> Outcome<u8> {
     let in_force = context.store.read().ok().and_then(|snapshot| snapshot.policy().ok());
     let same = in_force.as_ref().is_some_and(|in_force| in_force.digest() == policy.digest());
     let say = context.say;
-    for (name, rule) in policy.policy().steps() {
-        say.line(&format!("{name} on {}", subject_words(rule)));
-        for command in rule.commands() {
-            say.line(&format!("  {}", command_line(&policy, command)));
+    for (name, step) in policy.policy().steps() {
+        match step {
+            Step::Command(rule) => {
+                say.line(&format!("{name} on {}", subject_words(rule)));
+                for command in rule.commands() {
+                    say.line(&format!("  {}", command_line(&policy, command)));
+                }
+            }
+            Step::Tool(step) => {
+                say.line(&format!("{name} on the argument {} of a tool", step.subject()));
+                say.line(&format!("  {}", step.tool()));
+            }
+            Step::AllOf(all_of) => {
+                let parts: Vec<_> = all_of.parts().iter().map(StepName::as_str).collect();
+                say.line(&format!("{name}, which is all of"));
+                say.line(&format!("  {}", parts.join(", ")));
+            }
         }
+    }
+    for (name, rule) in policy.policy().tools() {
+        say.line(&format!("tool {name}: {}", rule.class().word()));
+    }
+    for line in policy.policy().channels().filter(|line| line.default_reason().is_none()) {
+        say.line(&format!("channel {}: {}", line.pattern().as_str(), line.authority()));
     }
     say.line(match (same, file) {
         (true, _) => "this is the policy in force",
@@ -179,7 +198,7 @@ fn settled(policy: &AcceptedPolicy) -> String {
         text.push('\n');
     }
     text.push_str("\n# settled when accepted:\n");
-    for (_, rule) in policy.policy().steps() {
+    for (_, rule) in policy.policy().commands() {
         for name in rule.programs() {
             if let Some(program) = policy.program(name) {
                 let line =

@@ -132,7 +132,7 @@ fn an_unknown_step_lists_the_known_ones() {
 }
 
 #[test]
-fn a_policy_that_does_not_parse_or_is_not_supported_yet() {
+fn a_policy_that_does_not_parse_or_is_not_enforced_yet() {
     let shell = Shell::with(TESTS);
     let check = |text: &str| {
         shell.write("actum.toml", text);
@@ -146,12 +146,12 @@ fn a_policy_that_does_not_parse_or_is_not_supported_yet() {
     ! error: actum.toml:2:13: unclosed table, expected `]`
     [2]
     ");
-    assert_snapshot!(check(&format!("{TESTS}[tools]\nread = 'x'\n")), @"
+    assert_snapshot!(check(&format!("{TESTS}[tools.read]\nclass = 'read'\n")), @"
     $ actum policy check
-    ! error: actum.toml:5:2: `tools` in the file is not yet supported by this version of Actum; take it out
+    ! error: actum.toml:5:2: `tools` in the file is understood but not yet enforced by this version of Actum; take it out
     [2]
     $ actum policy accept --yes
-    ! error: actum.toml:5:2: `tools` in the file is not yet supported by this version of Actum; take it out
+    ! error: actum.toml:5:2: `tools` in the file is understood but not yet enforced by this version of Actum; take it out
     [2]
     ");
     assert_snapshot!(check(&format!("{TESTS}comands = []\n")), @"

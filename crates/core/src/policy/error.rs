@@ -79,10 +79,98 @@ pub enum Problem {
         /// The known words.
         known: &'static [&'static str],
     },
-    /// Part of the format, but not of this version. Refused, since a rule that is ignored protects nothing.
-    #[error("{what} is not yet supported by this version of Actum; take it out")]
-    NotYet {
-        /// The key or value.
+    /// A key that is known, where it would say nothing. Refused, since whoever wrote it meant something by it.
+    #[error("`{key}` has no meaning in {place}: {why}")]
+    Meaningless {
+        /// The key.
+        key: &'static str,
+        /// Where it stands.
+        place: String,
+        /// Why it has none.
+        why: &'static str,
+    },
+    /// A step that is two things.
+    #[error(
+        "{place} has `{one}` and `{other}`; a step is exactly one of `commands`, `tool` and `all_of`"
+    )]
+    TwoForms {
+        /// The step.
+        place: String,
+        /// What it is first.
+        one: &'static str,
+        /// What it is too.
+        other: &'static str,
+    },
+    /// A word that a list holds already.
+    #[error("{what} holds `{word}` twice")]
+    Twice {
+        /// The list.
+        what: String,
+        /// The word.
+        word: String,
+    },
+    /// Not an argument of a tool step.
+    #[error("{what} is `{text}`; a step with `tool` names an argument, such as \"args.source\"")]
+    NotArgs {
+        /// Which value.
+        what: String,
+        /// What stands there.
+        text: String,
+    },
+    /// A step that is named and not there.
+    #[error("{what} names the step `{step}`, which is not there{}", meant(nearest.as_deref()))]
+    NoStep {
+        /// Where it is named.
+        what: String,
+        /// The step.
+        step: String,
+        /// The step that it resembles.
+        nearest: Option<String>,
+    },
+    /// Steps and tools that need themselves.
+    #[error("{path}: a circle, in which nothing could ever come first")]
+    Cycle {
+        /// From the first to the first again.
+        path: String,
+    },
+    /// Steps and tools that need one another too deep.
+    #[error("{place} needs more than {limit} steps and tools one below the other")]
+    Deep {
+        /// The step or the tool.
+        place: String,
+        /// The limit.
+        limit: usize,
+    },
+    /// Not a pattern of channels.
+    #[error("`{pattern}` is not a pattern of channels: {why}")]
+    ChannelPattern {
+        /// What stands there.
+        pattern: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// Not a moment that can be read.
+    #[error(
+        "{what} is {found}; write a date, such as 2027-03-01, or a time with its offset, such as 2027-03-01T09:00:00Z"
+    )]
+    Moment {
+        /// Which value.
+        what: String,
+        /// What stands there.
+        found: String,
+    },
+    /// Understood, and not accepted since it contradicts something or protects nothing.
+    #[error("{what}: {why}")]
+    Refused {
+        /// Which value.
+        what: String,
+        /// Why.
+        why: String,
+    },
+    /// Can be read, but a policy with it may not come into force: whoever wrote it relies on it.
+    #[error("{what} is understood but not yet enforced by this version of Actum; take it out")]
+    NotEnforced {
+        /// What.
         what: String,
     },
     /// A value of another type.
@@ -212,6 +300,10 @@ pub enum Problem {
     },
 }
 
+fn meant(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?"))
+}
+
 fn suggestion(nearest: Option<&str>, known: &[&str]) -> String {
     match nearest {
         Some(nearest) => format!("did you mean `{nearest}`?"),
@@ -234,7 +326,7 @@ pub(super) fn shown(text: &str) -> String {
 }
 
 /// The word that `word` was most likely meant to be: at most a third of its letters differ, and never more than three.
-pub(super) fn nearest(word: &str, known: &[&'static str]) -> Option<&'static str> {
+pub(super) fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     const WORD_MAX: usize = 32;
     if word.len() > WORD_MAX {
         return None;

@@ -1,26 +1,56 @@
-//! What the owner wrote in `actum.toml`: which steps there are, which commands count as which step, and what a pass is.
+//! What the owner wrote in `actum.toml`: which steps there are and what a pass of one is, how the calls of each tool are
+//! judged, and what each channel is worth.
 //!
-//! A policy is read and asked here, nothing more. Starting commands, resolving programs and keeping the accepted text are
-//! the caller's. The page for users is `docs/formats/policy.md`.
+//! A policy is read and asked here, nothing more. Starting commands, resolving programs, keeping the accepted text and
+//! deciding anything are the caller's. The page for users is `docs/formats/policy.md`.
 
 mod caution;
+mod channels;
+mod defaults;
+mod digest;
 mod error;
 mod file;
 mod passes;
+mod steps;
+mod tools;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::canon::Digest;
-use crate::names::{Namespace, StepName, SubjectKind, SubjectName};
+use crate::names::{ChannelName, Namespace, StepName, SubjectKind, SubjectName, ToolName};
 
+use channels::Channels;
+use digest::{Digester, Parts};
+
+pub use crate::kind::ValueKind;
+pub use channels::{ChannelFrom, ChannelLine, ChannelPattern, ChannelRule};
 pub use error::{PolicyError, Problem};
 pub use passes::{LINE_MAX, Passes, Pattern, Shortfall, Stream, Watch};
+pub use steps::{AllOf, Step, ToolStep};
+pub use tools::{
+    Binding, Fetch, Mode, OnMissing, Profile, Requirement, ToolClass, ToolResult, ToolRule,
+    Verification,
+};
 
 /// Bytes in a policy file.
 pub const FILE_MAX: usize = 256 * 1024;
 /// Steps in a policy.
 pub const STEPS_MAX: usize = 256;
+/// Steps of an `all_of`.
+pub const PARTS_MAX: usize = 64;
+/// How deep steps and tools may need one another.
+pub const NESTING_MAX: usize = 16;
+/// Tools in a policy.
+pub const TOOLS_MAX: usize = 1024;
+/// Arguments in one list of a tool.
+pub const ARGUMENTS_MAX: usize = 64;
+/// Steps that a tool requires.
+pub const REQUIRES_MAX: usize = 32;
+/// Channels in a policy, those that are built in not counted.
+pub const CHANNELS_MAX: usize = 1024;
+/// Tools in the scope of a channel.
+pub const SCOPE_MAX: usize = 256;
 /// Commands of a step.
 pub const COMMANDS_MAX: usize = 64;
 /// Elements of a command.
@@ -46,18 +76,23 @@ pub const LIFETIME_MIN: Duration = Duration::from_secs(1);
 /// The longest lifetime: ten years of 365 days.
 pub const LIFETIME_MAX: Duration = Duration::from_hours(10 * 365 * 24);
 
-/// The steps of one namespace, each with its rule.
+/// The steps of one namespace, the tools and the channels, each with its rule.
 #[derive(Debug, Clone)]
 pub struct Policy {
     namespace: Namespace,
-    steps: BTreeMap<StepName, Rule>,
+    profile: Profile,
+    steps: BTreeMap<StepName, Step>,
+    tools: BTreeMap<ToolName, ToolRule>,
+    channels: Channels,
+    /// The first thing in it that nothing enforces yet.
+    not_enforced: Option<PolicyError>,
 }
 
 impl Policy {
     /// Reads the text of an `actum.toml`. What is not understood is refused, never ignored.
     ///
     /// ```
-    /// use actum_core::{StepName, SubjectName, policy::Policy};
+    /// use actum_core::{StepName, SubjectName, policy::{Policy, Step}};
     /// let text = r#"
     ///     version = 1
     ///     [steps.tests]
@@ -66,7 +101,7 @@ impl Policy {
     ///     passes = { output = ['test result: ok\. [1-9]'] }
     /// "#;
     /// let policy = Policy::parse(text)?;
-    /// let tests = policy.step(&StepName::new("tests")?).ok_or("no such step")?;
+    /// let tests = policy.step(&StepName::new("tests")?).and_then(Step::command).ok_or("no such step")?;
     /// let argv = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
     /// let head = SubjectName::parse("HEAD")?;
     /// assert!(tests.admits(&argv("cargo test --workspace"), &head));
@@ -78,10 +113,26 @@ impl Policy {
     /// ```
     ///
     /// # Errors
-    /// The first thing that is wrong, with its line and column: text that is not TOML, a key this version does not know or
-    /// does not support yet, a value of another type or over its limit, a name, a lifetime or a pattern that does not hold.
+    /// The first thing that is wrong, with its line and column: text that is not TOML, a key or word that is not known, a value
+    /// of another type or over its limit, a name, a lifetime or a pattern that does not hold; and, once each table could be
+    /// read for itself, the first that does not fit the others.
     pub fn parse(text: &str) -> Result<Self, PolicyError> {
         file::read(text)
+    }
+
+    /// Whether this version of Actum does everything that the policy says. One that it does not may be read, never be in force.
+    ///
+    /// ```
+    /// use actum_core::policy::Policy;
+    /// assert!(Policy::parse("version = 1")?.enforced().is_ok());
+    /// assert!(Policy::parse("version = 1\nprofile = 'strict'")?.enforced().is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The first thing that is understood but not yet enforced, with its line and column.
+    pub fn enforced(&self) -> Result<(), PolicyError> {
+        self.not_enforced.clone().map_or(Ok(()), Err)
     }
 
     /// Whose steps these are: `local/default` where the file does not say.
@@ -89,18 +140,88 @@ impl Policy {
         &self.namespace
     }
 
-    /// The rule of the step with this name.
-    pub fn step(&self, name: &StepName) -> Option<&Rule> {
+    /// How much the look of a text counts.
+    pub const fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    /// The step with this name.
+    pub fn step(&self, name: &StepName) -> Option<&Step> {
         self.steps.get(name)
     }
 
-    /// Every step with its rule, by name.
-    pub fn steps(&self) -> impl Iterator<Item = (&StepName, &Rule)> {
+    /// Every step, by name.
+    pub fn steps(&self) -> impl Iterator<Item = (&StepName, &Step)> {
         self.steps.iter()
+    }
+
+    /// Every step that is performed by a command, with its rule, by name.
+    pub fn commands(&self) -> impl Iterator<Item = (&StepName, &Rule)> {
+        self.steps.iter().filter_map(|(name, step)| Some((name, step.command()?)))
+    }
+
+    /// How the calls of this tool are judged. A tool that nobody listed is an effect whose every argument binds.
+    ///
+    /// ```
+    /// use actum_core::{ToolName, policy::{Binding, Policy, ToolClass}};
+    /// let policy = Policy::parse("version = 1\n[tools.'files/list']\nclass = 'read'")?;
+    /// assert_eq!(policy.tool(&ToolName::new("files/list")?).class(), ToolClass::Read);
+    /// let unlisted = policy.tool(&ToolName::new("files/delete")?);
+    /// assert_eq!((unlisted.class(), unlisted.binding()), (ToolClass::Effect, &Binding::All));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn tool(&self, name: &ToolName) -> &ToolRule {
+        self.tools.get(name).unwrap_or(&tools::UNLISTED)
+    }
+
+    /// Every tool that is listed, by name.
+    pub fn tools(&self) -> impl Iterator<Item = (&ToolName, &ToolRule)> {
+        self.tools.iter()
+    }
+
+    /// What a channel is worth at a time: the narrowest line that names it decides, also when it has ended. A channel that
+    /// no line names is untrusted.
+    ///
+    /// ```
+    /// use actum_core::{Authority, ChannelName, policy::Policy};
+    /// let text = "version = 1\n[channels.'mcp:bank']\nauthority = 'Approved'\nuntil = 2027-03-01";
+    /// let policy = Policy::parse(text)?;
+    /// let until_ms = 1_803_859_200_000;
+    /// let worth = |channel, now_ms| {
+    ///     Ok::<_, Box<dyn std::error::Error>>(policy.authority_of(&ChannelName::new(channel)?, now_ms).authority)
+    /// };
+    /// assert_eq!(worth("mcp:bank", until_ms - 1)?, Authority::Approved);
+    /// assert_eq!(worth("mcp:bank", until_ms)?, Authority::Untrusted);
+    /// assert_eq!(worth("mcp:bank2", 0)?, Authority::Untrusted);
+    /// assert_eq!(worth("user", 0)?, Authority::User);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn authority_of(&self, channel: &ChannelName, now_ms: u64) -> ChannelRule<'_> {
+        self.channels.at(channel, now_ms)
+    }
+
+    /// Every line of the table of channels: the policy's, and those that are built in and that no line of the policy
+    /// replaces.
+    pub fn channels(&self) -> impl Iterator<Item = &ChannelLine> {
+        self.channels.lines()
+    }
+
+    /// The digest of everything that gives a step its meaning: for a command [`Rule::digest`], for a tool also the rule of
+    /// that tool, for several steps also their names and digests. `None` if there is no such step.
+    pub fn step_digest(&self, name: &StepName, programs: &[Program]) -> Option<Digest> {
+        Digester::new(self, programs).step(name)
+    }
+
+    /// The digest of everything that gives the rule of a tool its meaning, with the steps it names and their digests.
+    ///
+    /// Equal exactly when the rules mean the same. Neither the order in the file nor the tool's name is in it, nor whether
+    /// the tool is listed: a listed effect without further keys is what an unlisted tool is.
+    pub fn tool_digest(&self, name: &ToolName, programs: &[Program]) -> Digest {
+        Digester::new(self, programs).tool(self.tool(name))
     }
 }
 
-/// What counts as one step. Only [`Policy::parse`] makes one, so every limit of this module holds for it.
+/// What counts as one step that is performed by a command. Only [`Policy::parse`] makes one, so every limit of this module holds for it.
 #[derive(Debug, Clone)]
 pub struct Rule {
     /// In the order of the file, none empty, none twice.
@@ -254,34 +375,4 @@ pub struct Program {
     pub path: String,
     /// The digest of the file that was there.
     pub digest: Digest,
-}
-
-/// The parts of a digest in order. A list is its length and then its elements, so that nothing moves from one to the next.
-#[derive(Default)]
-struct Parts(Vec<Vec<u8>>);
-
-impl Parts {
-    fn bytes(&mut self, bytes: &[u8]) {
-        self.0.push(bytes.to_vec());
-    }
-
-    fn text(&mut self, text: &str) {
-        self.bytes(text.as_bytes());
-    }
-
-    fn count(&mut self, count: usize) {
-        self.bytes(&(count as u64).to_be_bytes());
-    }
-
-    fn texts(&mut self, texts: impl ExactSizeIterator<Item = impl AsRef<str>>) {
-        self.count(texts.len());
-        for text in texts {
-            self.text(text.as_ref());
-        }
-    }
-
-    fn digest(&self, domain: &str) -> Digest {
-        let parts: Vec<_> = self.0.iter().map(Vec::as_slice).collect();
-        Digest::of(domain, &parts)
-    }
 }

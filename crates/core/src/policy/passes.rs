@@ -41,7 +41,7 @@ impl Passes {
     /// let policy = Policy::parse(
     ///     "version = 1\n[steps.t]\ncommands = [['run']]\npasses = { output = ['^[1-9][0-9]* passed'] }",
     /// )?;
-    /// let (_, rule) = policy.steps().next().ok_or("no step")?;
+    /// let (_, rule) = policy.commands().next().ok_or("no step")?;
     ///
     /// let mut watch = rule.passes().watch();
     /// watch.feed(Stream::Out, b"3 pas");

@@ -9,7 +9,10 @@ mod encoding;
 mod ground;
 mod keys;
 mod model;
+mod origin;
 mod policy;
+mod policy_tools;
+mod value;
 mod vectors;
 
 use actum_core::{Digest, KeyFile, Keyring, LedgerId, Root};

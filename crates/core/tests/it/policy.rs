@@ -20,7 +20,7 @@ allow = ["--workspace", "--release"]
 
 fn rule(text: &str) -> Rule {
     let policy = Policy::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    policy.steps().next().expect("there is a step").1.clone()
+    policy.commands().next().expect("there is a step").1.clone()
 }
 
 /// A policy with one step `t` that holds `keys`.
@@ -465,7 +465,7 @@ passes = { exit = [0, 2], output = ["done", '\d+ files'] }
     )
     .unwrap();
     assert_eq!(policy.namespace().as_str(), "team/api");
-    let rule = policy.step(&StepName::new("lint/all").unwrap()).unwrap();
+    let rule = policy.step(&StepName::new("lint/all").unwrap()).unwrap().command().unwrap();
     assert_eq!(rule.programs(), BTreeSet::from(["just", "make"]));
     assert_eq!(rule.commands()[1][0].as_str(), "just");
     assert_eq!((rule.allow().len(), rule.env().len()), (3, 5));
@@ -528,30 +528,11 @@ fn an_unknown_key_is_refused_with_the_known_key_it_resembles() {
     actum.toml:2:1: unknown key `namspace` in the file; did you mean `namespace`?
     actum.toml:2:1: unknown key `step` in the file; did you mean `steps`?
     actum.toml:4:12: unknown key `exits` in `passes` of step `t`; did you mean `exit`?
-    actum.toml:4:1: unknown key `whatever_this_is` in step `t`; known are commands, allow, env, subject, lifetime, passes
-    actum.toml:2:10: unknown key `b` in step `a`; known are commands, allow, env, subject, lifetime, passes
-    actum.toml:2:1: unknown key `a�b` in the file; known are version, namespace, steps
-    actum.toml:2:1: unknown key `é` in the file; known are version, namespace, steps
-    actum.toml:1:1: unknown key `zebra` in the file; known are version, namespace, steps
-    ");
-}
-
-#[test]
-fn what_a_later_version_will_read_is_refused_and_not_ignored() {
-    insta::assert_snapshot!(messages([
-        "version = 1\n[tools.\"clinic/insert\"]\nclass = \"effect\"",
-        "version = 1\n[channels.\"mcp:bank\"]\nauthority = \"Approved\"",
-        "version = 1\n[steps.t]\ntool = \"clinic/validate\"",
-        "version = 1\n[steps.t]\ncommands = [['x']]\nbinds = \"args.content\"",
-        "version = 1\n[steps.t]\ncommands = [['x']]\nall_of = [\"a\"]",
-        "version = 1\n[steps.t]\ncommands = [['x']]\nsubject = \"args.source\"",
-    ]), @"
-    actum.toml:2:2: `tools` in the file is not yet supported by this version of Actum; take it out
-    actum.toml:2:2: `channels` in the file is not yet supported by this version of Actum; take it out
-    actum.toml:3:1: `tool` in step `t` is not yet supported by this version of Actum; take it out
-    actum.toml:4:1: `binds` in step `t` is not yet supported by this version of Actum; take it out
-    actum.toml:4:1: `all_of` in step `t` is not yet supported by this version of Actum; take it out
-    actum.toml:4:11: `subject` of step `t`: `args.source` is not yet supported by this version of Actum; take it out
+    actum.toml:4:1: unknown key `whatever_this_is` in step `t`; known are commands, allow, env, subject, lifetime, passes, tool, binds, all_of
+    actum.toml:2:10: unknown key `b` in step `a`; known are commands, allow, env, subject, lifetime, passes, tool, binds, all_of
+    actum.toml:2:1: unknown key `a�b` in the file; known are version, namespace, profile, steps, tools, channels
+    actum.toml:2:1: unknown key `é` in the file; known are version, namespace, profile, steps, tools, channels
+    actum.toml:1:1: unknown key `zebra` in the file; known are version, namespace, profile, steps, tools, channels
     ");
 }
 
@@ -631,7 +612,7 @@ fn names_and_commands_are_there_and_hold() {
     actum.toml:2:13: the namespace holds ' '; letters, digits and _ - . / : @ may stand there
     actum.toml:2:8: the step holds ' '; letters, digits and _ - . / : @ may stand there
     actum.toml:2:8: the step is empty
-    actum.toml:2:8: step `t` has no `commands`; write commands = [["program", "argument"]]
+    actum.toml:2:8: step `t` has no `commands`; write commands = [["program", "argument"]], or `tool`, or `all_of`
     "#);
     insta::assert_snapshot!(step_messages([
         "commands = []",
@@ -871,7 +852,7 @@ fn another_way_to_say_what_it_is_on_is_another_rule() {
 fn another_step_or_a_comment_leaves_a_digest_alone() {
     let edited = format!("# note\n{TESTS}\n[steps.lint]\ncommands = [['x']]\n");
     let tests = Policy::parse(&edited).unwrap();
-    let tests = tests.step(&StepName::new("tests").unwrap()).unwrap();
+    let tests = tests.step(&StepName::new("tests").unwrap()).unwrap().command().unwrap();
     assert_eq!(tests.digest(&[]), rule(TESTS).digest(&[]));
 }
 

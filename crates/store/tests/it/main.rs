@@ -1,6 +1,7 @@
 #![cfg(test)]
 //! The one integration binary of this crate.
 
+mod accepted;
 mod child;
 mod crash;
 mod hunt;
