@@ -30,7 +30,8 @@ pub fn main() -> ExitCode {
     match dispatch(&cli, say) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
-            failure.tell(say);
+            // The standard output of a run is its command's own.
+            failure.tell(say, matches!(cli.command, Command::Run(_)));
             ExitCode::from(failure.exit)
         }
     }

@@ -22,6 +22,8 @@ struct Told {
     grounding: Grounding,
     /// Beyond the reason's own sentence.
     detail: Option<String>,
+    /// In place of the reason's own way out.
+    way_out: Option<String>,
     changes: Vec<String>,
     basis: Option<Basis>,
     now_ms: u64,
@@ -127,6 +129,7 @@ fn told(context: Outcome<Context>, args: &args::Ground) -> Outcome<Told> {
         subject: name.to_string(),
         grounding,
         detail: changes.as_ref().map(|(words, _)| words.clone()).filter(|words| !words.is_empty()),
+        way_out: None,
         changes: changes
             .map_or_else(Vec::new, |(_, all)| all.iter().map(ToString::to_string).collect()),
         basis: Basis::of(context, &snapshot),
@@ -191,6 +194,7 @@ fn refuse(args: &args::Ground, failure: Failure) -> Outcome<Told> {
         subject: args.subject.clone().unwrap_or_else(|| "HEAD".to_owned()),
         grounding: Grounding { reason, evidence: None },
         detail: Some(failure.message),
+        way_out: failure.hint,
         changes: Vec::new(),
         basis: None,
         now_ms: 0,
@@ -213,7 +217,7 @@ impl Told {
         let way_out = if answer == Answer::Grounded {
             String::new()
         } else {
-            format!("\n  {}", reason.way_out())
+            format!("\n  {}", foreign(self.way_out()))
         };
         let basis = self
             .basis
@@ -224,6 +228,10 @@ impl Told {
             Some(run) => format!("{head}\n  {detail}\n  {run}{basis}{way_out}"),
             None => format!("{head}\n  {detail}{basis}{way_out}"),
         }
+    }
+
+    fn way_out(&self) -> &str {
+        self.way_out.as_deref().unwrap_or_else(|| self.grounding.reason.way_out())
     }
 
     fn run_in_words(&self, evidence: &Evidence) -> String {
@@ -244,7 +252,7 @@ impl Told {
             "step": self.step,
             "subject": self.subject,
             "message": self.detail.as_deref().unwrap_or(reason.sentence()),
-            "way_out": reason.way_out(),
+            "way_out": self.way_out(),
             "changes": self.changes,
             "basis": self.basis.as_ref().map(Basis::to_json),
             "evidence": evidence.map(|evidence| json!({
