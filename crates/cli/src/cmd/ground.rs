@@ -11,7 +11,9 @@ use serde_json::{Value, json};
 use crate::args;
 use crate::cmd::log::code_in_words;
 use crate::context::{Context, namespace};
-use crate::say::{Failure, Outcome, Say, count, dim, foreign, known_code, paint};
+use crate::say::{
+    Failure, Outcome, Say, dim, foreign, given_up, given_up_in_words, known_code, paint,
+};
 use crate::subject;
 use crate::time::{ago, utc};
 
@@ -50,11 +52,10 @@ impl Basis {
             format!("by the policy of event {event} ({owner}), in {}", foreign(&self.project));
         match &self.resolved {
             None => policy,
-            Some(Resolution { event, cause, owner, lost }) => {
-                let lost = count(*lost, "acknowledged event");
-                format!(
-                    "{policy}\n  after a loss: {cause}, {lost} given up (event {event}, {owner})"
-                )
+            Some(resolved) => {
+                let Resolution { event, cause, owner, .. } = resolved;
+                let lost = given_up_in_words(resolved);
+                format!("{policy}\n  after a loss: {cause}, {lost} (event {event}, {owner})")
             }
         }
     }
@@ -67,7 +68,7 @@ impl Basis {
                 "event": resolved.event,
                 "cause": resolved.cause.word(),
                 "owner": resolved.owner.word(),
-                "lost": resolved.lost,
+                "lost": given_up(&resolved),
             })),
         })
     }

@@ -6,7 +6,7 @@ use actum_store::Snapshot;
 use serde_json::json;
 
 use crate::context::Context;
-use crate::say::{Outcome, count, count as counted, dim};
+use crate::say::{Outcome, count as counted, dim, given_up_in_words};
 use crate::time::{local, utc};
 
 pub(crate) fn run(context: &Context) -> Outcome<u8> {
@@ -84,8 +84,10 @@ fn remarks(snapshot: &Snapshot) -> Vec<String> {
     }
     if let Some(resolved) = views.resolution() {
         let (event, cause, owner) = (resolved.event, resolved.cause, resolved.owner);
-        let lost = count(resolved.lost, "acknowledged event");
-        lines.push(format!("at event {event} the owner (known by {owner}) went on after a loss: {cause}, {lost} given up"));
+        let lost = given_up_in_words(resolved);
+        lines.push(format!(
+            "at event {event} the owner (known by {owner}) went on after a loss: {cause}, {lost}"
+        ));
     }
     lines.push("key and ledger belong to the same user: weaker, for whatever runs as that user can read the key".to_owned());
     if let Err(missing) = snapshot.policy() {

@@ -436,12 +436,25 @@ fn a_subject_that_leaves_the_project() {
 #[test]
 fn a_lock_that_another_holds() {
     let shell = Shell::with(TESTS);
-    let lock = fs::OpenOptions::new().write(true).open(shell.path(".actum/lock")).unwrap();
-    lock.lock().unwrap();
-    shell.write(".actum/lock", "`actum key rotate` (process 7, since today)");
-    // The other goes on for as long as this one is patient.
-    let said = shell.said("actum run --step tests --subject x -- ./check x");
-    drop(lock);
+    let held_by = |shell: &Shell, holder: &str| {
+        let lock = fs::OpenOptions::new().write(true).open(shell.path(".actum/lock")).unwrap();
+        lock.lock().unwrap();
+        shell.write(".actum/lock", holder);
+        // The other goes on for as long as this one is patient.
+        shell.said("actum run --step tests --subject x -- ./check x")
+    };
+    let honest = "`actum key rotate` (process 7, since today)";
+    let hostile = "\u{1b}[2J\u{1b}[32mgrounded (passed)\u{1b}[0m\n\u{202e}all is well";
+    let other = Shell::with(TESTS);
+    let (said, hostile) = std::thread::scope(|scope| {
+        let hostile = scope.spawn(|| held_by(&other, hostile));
+        (held_by(&shell, honest), hostile.join().unwrap())
+    });
+    assert_snapshot!(other.settled(&hostile.to_string()), @r"
+    ! error: [TEMP]/project/.actum/lock is held by \u{1b}[2J\u{1b}[32mgrounded (passed)\u{1b}[0m\n\u{202e}all is well
+    !   wait for it, or end it, and try again
+    [125]
+    ");
     assert_snapshot!(shell.settled(&said.to_string()), @"
     ! error: [TEMP]/project/.actum/lock is held by `actum key rotate` (process [PID], since today)
     !   wait for it, or end it, and try again

@@ -200,7 +200,7 @@ fn the_store_was_moved() {
     $ actum ground tests x
     refused (no_ledger): tests on x
       ledger [ID] lay in [TEMP]/project/.actum before
-      restore the folder, or see what is lost and go on with `actum resolve`
+      Restore the folder, or see what is lost and go on: `actum resolve`.
     [12]
     ");
 }
