@@ -6,6 +6,7 @@ mod cmd;
 mod context;
 mod detect;
 mod exec;
+mod losses;
 mod reference;
 mod say;
 mod subject;

@@ -8,7 +8,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use actum_core::policy::FILE_MAX;
-use actum_core::{Answer, Cause, CommitError, Outcome as RunOutcome, Reason, Refusal, Resolution};
+use actum_core::{Answer, CommitError, Outcome as RunOutcome, Reason, Refusal};
 use actum_store::{PolicyMissing, StoreError};
 use anstyle::{AnsiColor, Style};
 use serde_json::{Value, json};
@@ -104,22 +104,6 @@ pub(crate) fn count(number: u64, thing: &str) -> String {
     if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }
 
-/// How many acknowledged events were given up in a loss. Where a new ledger had to begin, or no anchor remembered how many
-/// there were, that cannot be told; none is not said then.
-pub(crate) fn given_up(resolved: &Resolution) -> Option<u64> {
-    let Resolution { event, cause, lost, .. } = *resolved;
-    let anew = event <= 1 || matches!(cause, Cause::KeyLost | Cause::Unanchored);
-    Some(lost).filter(|&lost| lost > 0 || !anew)
-}
-
-/// The same for a person.
-pub(crate) fn given_up_in_words(resolved: &Resolution) -> String {
-    given_up(resolved).map_or_else(
-        || "how many events were given up cannot be told".to_owned(),
-        |lost| format!("{} given up", count(lost, "acknowledged event")),
-    )
-}
-
 /// The exit code of a run, or minus the signal that ended it; nothing where there was neither.
 pub(crate) fn known_code(outcome: RunOutcome, code: i32) -> Option<i32> {
     match outcome {
@@ -206,9 +190,9 @@ impl Failure {
                 }
             });
             if beside {
-                say.json_beside(&value)
+                say.json_beside(&value);
             } else {
-                say.json(&value)
+                say.json(&value);
             }
             return;
         }

@@ -11,9 +11,8 @@ use serde_json::{Value, json};
 use crate::args;
 use crate::cmd::log::code_in_words;
 use crate::context::{Context, namespace};
-use crate::say::{
-    Failure, Outcome, Say, dim, foreign, given_up, given_up_in_words, known_code, paint,
-};
+use crate::losses::Losses;
+use crate::say::{Failure, Outcome, Say, dim, foreign, known_code, paint};
 use crate::subject;
 use crate::time::{ago, utc};
 
@@ -35,27 +34,26 @@ struct Told {
 struct Basis {
     project: String,
     policy: Accepted,
-    resolved: Option<Resolution>,
+    losses: Option<Losses>,
 }
 
 impl Basis {
-    fn of(context: &Context, snapshot: &Snapshot) -> Option<Self> {
-        let views = snapshot.views();
-        let policy = *views.policy()?;
+    fn of(context: &Context, snapshot: &Snapshot) -> Outcome<Option<Self>> {
+        let Some(&policy) = snapshot.views().policy() else { return Ok(None) };
         let project = context.project().display().to_string();
-        Some(Self { project, policy, resolved: views.resolution().copied() })
+        Ok(Some(Self { project, policy, losses: Losses::of(snapshot)? }))
     }
 
     fn sentence(&self) -> String {
         let Accepted { event, owner, .. } = self.policy;
         let policy =
             format!("by the policy of event {event} ({owner}), in {}", foreign(&self.project));
-        match &self.resolved {
+        match &self.losses {
             None => policy,
-            Some(resolved) => {
-                let Resolution { event, cause, owner, .. } = resolved;
-                let lost = given_up_in_words(resolved);
-                format!("{policy}\n  after a loss: {cause}, {lost} (event {event}, {owner})")
+            Some(losses) => {
+                let Resolution { event, owner, .. } = losses.newest;
+                let words = losses.words();
+                format!("{policy}\n  after a loss: {words} (event {event}, {owner})")
             }
         }
     }
@@ -64,11 +62,11 @@ impl Basis {
         json!({
             "project": self.project,
             "policy": { "event": self.policy.event, "owner": self.policy.owner.word() },
-            "resolved": self.resolved.map(|resolved| json!({
-                "event": resolved.event,
-                "cause": resolved.cause.word(),
-                "owner": resolved.owner.word(),
-                "lost": given_up(&resolved),
+            "resolved": self.losses.map(|losses| json!({
+                "event": losses.newest.event,
+                "cause": losses.newest.cause.word(),
+                "owner": losses.newest.owner.word(),
+                "lost": losses.lost,
             })),
         })
     }
@@ -106,6 +104,10 @@ fn told(context: Outcome<Context>, args: &args::Ground) -> Outcome<Told> {
         Ok(snapshot) => snapshot,
         Err(failure) => return refused(failure),
     };
+    let basis = match Basis::of(context, &snapshot) {
+        Ok(basis) => basis,
+        Err(failure) => return refused(failure),
+    };
     let policy = match context.policy(&snapshot) {
         Ok(policy) => policy,
         Err(failure) => return refused(failure),
@@ -133,7 +135,7 @@ fn told(context: Outcome<Context>, args: &args::Ground) -> Outcome<Told> {
         way_out: None,
         changes: changes
             .map_or_else(Vec::new, |(_, all)| all.iter().map(ToString::to_string).collect()),
-        basis: Basis::of(context, &snapshot),
+        basis,
         now_ms,
     })
 }

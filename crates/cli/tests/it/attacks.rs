@@ -564,6 +564,34 @@ fn a_ledger_that_begins_anew_does_not_say_that_nothing_was_lost() {
 }
 
 #[test]
+fn a_small_loss_hides_no_great_one() {
+    let shell = project();
+    shell.write("src.txt", "good\n");
+    shell.quietly("cp -a .actum/ledger ../early");
+    shell.quietly("actum run -q --step tests -- ./check; actum revoke 7 --reason fake --yes");
+    shell.quietly(
+        "rm -r .actum/ledger; mv ../early .actum/ledger; actum resolve --yes
+        mkdir ../inner; cp -a . ../inner
+        cd ../inner && actum resolve --yes && actum policy accept --yes
+        cd ../inner && actum run -q --step tests -- ./check",
+    );
+    assert_snapshot!(shell.play("
+        cd ../inner && actum ground tests
+        cd ../inner && actum verify | grep loss
+    "), @"
+    $ cd ../inner && actum ground tests
+    grounded (passed): tests on file:src.txt
+      run 10 passed, exit 0, [AGO]
+      by the policy of event 4 (yes-flag), in [TEMP]/inner
+      after a loss: moved, 8 acknowledged events given up (event 3, yes-flag)
+    $ cd ../inner && actum verify | grep loss
+    note: at event 3 the owner (known by yes-flag) went on after a loss: moved, 8 acknowledged events given up
+    ");
+    let lost = &shell.json("cd ../inner && actum ground --json tests")["basis"]["resolved"];
+    assert_eq!(lost["lost"], 8);
+}
+
+#[test]
 fn nobody_is_recorded_as_an_owner_at_a_terminal_who_was_not_asked() {
     let shell = Shell::empty();
     assert!(shell.terminal("actum init").end().ends_with("[0]"));
@@ -716,12 +744,7 @@ fn no_key_gets_into_the_store_through_a_planted_link() {
         let is_key = |bytes: &[u8]| bytes.windows(9).any(|at| at == b"actum-key");
         assert!(kept.iter().any(|bytes| is_key(bytes)), "there is a key to look for");
         let linked = plant.contains("ln $(");
-        attack(
-            &shell,
-            &format!(
-                "actum ground tests\n{then}\nactum policy accept --yes\nactum run --step tests -- ./check"
-            ),
-        );
+        attack(&shell, &format!("{then}\nactum run --step tests -- ./check"));
         for path in files(&shell.path(".actum")) {
             let bytes = fs::read(&path).unwrap();
             // A second name of the key in the store is the attacker's own; it is not read, and no copy of it is made.
@@ -870,7 +893,9 @@ fn a_pipe_where_a_file_should_be_never_hangs() {
         "check",
     ] {
         shell.quietly(&format!("test ! -e {place} || mv {place} ../kept; mkfifo {place}"));
-        shown.push_str(&format!("# {}\n", place.replace(&policy, "[POLICY]")));
+        shown.push_str("# ");
+        shown.push_str(&place.replace(&policy, "[POLICY]"));
+        shown.push('\n');
         shown.push_str(&in_time(&shell, ground));
         let run = in_time(&shell, "actum run -q --step tests -- ./check");
         let _accept = in_time(&shell, "actum policy accept --yes");
