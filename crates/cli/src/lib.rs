@@ -6,6 +6,7 @@ mod cmd;
 mod context;
 mod detect;
 mod exec;
+mod losses;
 mod reference;
 mod say;
 mod subject;
@@ -30,7 +31,8 @@ pub fn main() -> ExitCode {
     match dispatch(&cli, say) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
-            failure.tell(say);
+            // The standard output of a run is its command's own.
+            failure.tell(say, matches!(cli.command, Command::Run(_)));
             ExitCode::from(failure.exit)
         }
     }

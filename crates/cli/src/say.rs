@@ -3,7 +3,7 @@
 
 use std::error::Error;
 use std::fs::OpenOptions;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
@@ -44,7 +44,7 @@ impl Say {
 
     /// Lines that a person must see before a question, JSON or not.
     pub(crate) fn show(self, text: &str) {
-        if self.json {
+        if self.json && io::stderr().is_terminal() {
             let mut err = anstream::stderr().lock();
             ignore_closed(writeln!(err, "{text}"));
         } else {
@@ -179,16 +179,21 @@ impl Failure {
         Self { exit, ..self }
     }
 
-    /// Tells the person, or whoever asked for JSON.
-    pub(crate) fn tell(&self, say: Say) {
+    /// Tells the person, or whoever asked for JSON; that goes beside the output where the output is a command's own.
+    pub(crate) fn tell(&self, say: Say, beside: bool) {
         if say.json {
-            say.json(&json!({
+            let value = json!({
                 "error": {
                     "message": self.message,
                     "reason": self.reason.map(Reason::code),
                     "hint": self.hint,
                 }
-            }));
+            });
+            if beside {
+                say.json_beside(&value);
+            } else {
+                say.json(&value);
+            }
             return;
         }
         let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
@@ -221,12 +226,12 @@ impl From<StoreError> for Failure {
         let reason = error.reason();
         let hint = match &error {
             StoreError::Refused(refusal) => Some(way_out(refusal)),
-            StoreError::Missing { .. } => Some("make one with `actum init`".to_owned()),
+            StoreError::Missing { .. } => Some(reason.way_out().to_owned()),
             StoreError::AlreadyThere { .. } => {
                 Some("see it with `actum verify` and `actum log`".to_owned())
             }
             StoreError::KnownHere { .. } => Some(
-                "restore the folder, or see what is lost and go on with `actum resolve`".to_owned(),
+                "Restore the folder, or see what is lost and go on: `actum resolve`.".to_owned(),
             ),
             StoreError::Locked { .. } => Some("wait for it, or end it, and try again".to_owned()),
             StoreError::Disk { .. } | StoreError::Commit(CommitError::Journal(_)) => Some(
@@ -236,9 +241,10 @@ impl From<StoreError> for Failure {
             StoreError::Content { .. } | StoreError::Commit(_) => None,
         };
         let exit = match &error {
-            StoreError::Refused(_) | StoreError::Missing { .. } => Answer::Refused.exit_code(),
+            StoreError::Refused(_) | StoreError::Missing { .. } | StoreError::KnownHere { .. } => {
+                Answer::Refused.exit_code()
+            }
             StoreError::AlreadyThere { .. }
-            | StoreError::KnownHere { .. }
             | StoreError::Locked { .. }
             | StoreError::Disk { .. }
             | StoreError::Content { .. }

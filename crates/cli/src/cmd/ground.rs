@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use crate::args;
 use crate::cmd::log::code_in_words;
 use crate::context::{Context, namespace};
-use crate::say::{Failure, Outcome, Say, count, dim, foreign, known_code, paint};
+use crate::losses::Losses;
+use crate::say::{Failure, Outcome, Say, dim, foreign, known_code, paint};
 use crate::subject;
 use crate::time::{ago, utc};
 
@@ -23,6 +24,8 @@ struct Told {
     grounding: Grounding,
     /// Beyond the reason's own sentence.
     detail: Option<String>,
+    /// In place of the reason's own way out.
+    way_out: Option<String>,
     changes: Vec<String>,
     basis: Option<Basis>,
     now_ms: u64,
@@ -32,28 +35,26 @@ struct Told {
 struct Basis {
     project: String,
     policy: Accepted,
-    resolved: Option<Resolution>,
+    losses: Option<Losses>,
 }
 
 impl Basis {
-    fn of(context: &Context, snapshot: &Snapshot) -> Option<Self> {
-        let views = snapshot.views();
-        let policy = *views.policy()?;
+    fn of(context: &Context, snapshot: &Snapshot) -> Outcome<Option<Self>> {
+        let Some(&policy) = snapshot.views().policy() else { return Ok(None) };
         let project = context.project().display().to_string();
-        Some(Self { project, policy, resolved: views.resolution().copied() })
+        Ok(Some(Self { project, policy, losses: Losses::of(snapshot)? }))
     }
 
     fn sentence(&self) -> String {
         let Accepted { event, owner, .. } = self.policy;
         let policy =
             format!("by the policy of event {event} ({owner}), in {}", foreign(&self.project));
-        match &self.resolved {
+        match &self.losses {
             None => policy,
-            Some(Resolution { event, cause, owner, lost }) => {
-                let lost = count(*lost, "acknowledged event");
-                format!(
-                    "{policy}\n  after a loss: {cause}, {lost} given up (event {event}, {owner})"
-                )
+            Some(losses) => {
+                let Resolution { event, owner, .. } = losses.newest;
+                let words = losses.words();
+                format!("{policy}\n  after a loss: {words} (event {event}, {owner})")
             }
         }
     }
@@ -62,11 +63,11 @@ impl Basis {
         json!({
             "project": self.project,
             "policy": { "event": self.policy.event, "owner": self.policy.owner.word() },
-            "resolved": self.resolved.map(|resolved| json!({
-                "event": resolved.event,
-                "cause": resolved.cause.word(),
-                "owner": resolved.owner.word(),
-                "lost": resolved.lost,
+            "resolved": self.losses.map(|losses| json!({
+                "event": losses.newest.event,
+                "cause": losses.newest.cause.word(),
+                "owner": losses.newest.owner.word(),
+                "lost": losses.lost,
             })),
         })
     }
@@ -104,6 +105,10 @@ fn told(context: Outcome<Context>, args: &args::Ground) -> Outcome<Told> {
         Ok(snapshot) => snapshot,
         Err(failure) => return refused(failure),
     };
+    let basis = match Basis::of(context, &snapshot) {
+        Ok(basis) => basis,
+        Err(failure) => return refused(failure),
+    };
     let policy = match context.policy(&snapshot) {
         Ok(policy) => policy,
         Err(failure) => return refused(failure),
@@ -128,9 +133,10 @@ fn told(context: Outcome<Context>, args: &args::Ground) -> Outcome<Told> {
         subject: name.to_string(),
         grounding,
         detail: changes.as_ref().map(|(words, _)| words.clone()).filter(|words| !words.is_empty()),
+        way_out: None,
         changes: changes
             .map_or_else(Vec::new, |(_, all)| all.iter().map(ToString::to_string).collect()),
-        basis: Basis::of(context, &snapshot),
+        basis,
         now_ms,
     })
 }
@@ -192,6 +198,7 @@ fn refuse(args: &args::Ground, failure: Failure) -> Outcome<Told> {
         subject: args.subject.clone().unwrap_or_else(|| "HEAD".to_owned()),
         grounding: Grounding { reason, evidence: None },
         detail: Some(failure.message),
+        way_out: failure.hint,
         changes: Vec::new(),
         basis: None,
         now_ms: 0,
@@ -214,7 +221,7 @@ impl Told {
         let way_out = if answer == Answer::Grounded {
             String::new()
         } else {
-            format!("\n  {}", reason.way_out())
+            format!("\n  {}", foreign(self.way_out()))
         };
         let basis = self
             .basis
@@ -225,6 +232,10 @@ impl Told {
             Some(run) => format!("{head}\n  {detail}\n  {run}{basis}{way_out}"),
             None => format!("{head}\n  {detail}{basis}{way_out}"),
         }
+    }
+
+    fn way_out(&self) -> &str {
+        self.way_out.as_deref().unwrap_or_else(|| self.grounding.reason.way_out())
     }
 
     fn run_in_words(&self, evidence: &Evidence) -> String {
@@ -245,7 +256,7 @@ impl Told {
             "step": self.step,
             "subject": self.subject,
             "message": self.detail.as_deref().unwrap_or(reason.sentence()),
-            "way_out": reason.way_out(),
+            "way_out": self.way_out(),
             "changes": self.changes,
             "basis": self.basis.as_ref().map(Basis::to_json),
             "evidence": evidence.map(|evidence| json!({

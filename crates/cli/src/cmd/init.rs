@@ -17,7 +17,8 @@ pub(crate) fn init(context: &Context, args: &args::Init) -> Outcome<u8> {
     let (text, written) = policy_file(context)?;
     // Whatever is wrong with the policy is said before anything is made.
     let policy = prepare(context, &text)?;
-    let ledger = context.store.init(&writer("init"))?;
+    let made = context.store.init(&writer("init"));
+    let ledger = made.map_err(|error| Failure::from(error).exiting(FAILED))?;
     let id = ledger.views().keys().ledger();
     drop(ledger);
     let places = context.places();

@@ -226,7 +226,8 @@ impl Reader {
             ),
             Event::Resolved { cause, count, owner, .. } => (
                 format!(
-                    "the owner went on after: {cause} ({count} events had been acknowledged; known by {owner})"
+                    "the owner went on after: {cause} ({}; known by {owner})",
+                    acknowledged(count)
                 ),
                 json!({ "cause": cause.word(), "acknowledged": count, "owner": owner.word() }),
             ),
@@ -239,6 +240,14 @@ impl Reader {
 
     fn about(&self, run: u64) -> (String, String) {
         self.runs.get(&run).cloned().unwrap_or_default()
+    }
+}
+
+/// How many events a loss was measured against; without an anchor that is not known.
+fn acknowledged(count: u64) -> String {
+    match count {
+        0 => "how many events had been acknowledged is not known".to_owned(),
+        count => format!("{} had been acknowledged", say::count(count, "event")),
     }
 }
 

@@ -210,6 +210,14 @@ fn settled(policy: &AcceptedPolicy) -> String {
             }
         }
     }
+    for (_, rule) in policy.policy().steps() {
+        for file in policy.files(rule) {
+            let line = format!("# file {} = {} ({})", file.name, file.path, file.digest.short());
+            if !text.contains(&line) {
+                let _infallible = writeln!(text, "{line}");
+            }
+        }
+    }
     for (name, value) in policy.environment() {
         let _infallible = writeln!(text, "# environment {name} = {value}");
     }

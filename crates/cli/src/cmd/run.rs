@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use actum_core::policy::{Program, Rule};
+use actum_core::policy::{Element, Program, Rule};
 use actum_core::{
     Digest, NewEnd, NewRun, OpenRun, Outcome as RunOutcome, StepName, SubjectKind, SubjectName,
 };
@@ -121,14 +121,18 @@ fn check_listed(
         let bare = !word.is_empty() && word.chars().all(plain);
         if bare { word.to_owned() } else { format!("'{}'", word.escape_debug()) }
     };
-    let line = |command: &[actum_core::policy::Element]| {
-        command.iter().map(|element| word(element.as_str())).collect::<Vec<_>>().join(" ")
+    let line = |command: &[Element]| {
+        let shown = |element: &Element| match element {
+            Element::Any | Element::Subject => element.as_str().to_owned(),
+            Element::Exact(exact) => word(exact),
+        };
+        command.iter().map(shown).collect::<Vec<_>>().join(" ")
     };
     let commands: Vec<_> = rule.commands().iter().map(|command| line(command)).collect();
     let mut hint = format!("the accepted policy lists for `{step}`: {}", commands.join("; "));
     if !rule.allow().is_empty() {
         let allowed: Vec<_> = rule.allow().iter().map(|arg| word(arg)).collect();
-        hint = format!("{hint}\n  and further arguments from: {}", allowed.join(" "));
+        hint = format!("{hint}\nand further arguments from: {}", allowed.join(" "));
     }
     let said = argv.iter().map(|arg| word(arg)).collect::<Vec<_>>().join(" ");
     let message = if argv.is_empty() {

@@ -6,7 +6,8 @@ use actum_store::Snapshot;
 use serde_json::json;
 
 use crate::context::Context;
-use crate::say::{Outcome, count, count as counted, dim};
+use crate::losses::Losses;
+use crate::say::{Outcome, count as counted, dim};
 use crate::time::{local, utc};
 
 pub(crate) fn run(context: &Context) -> Outcome<u8> {
@@ -35,7 +36,8 @@ pub(crate) fn run(context: &Context) -> Outcome<u8> {
     // A process that has just started remembers nothing: only the anchor can say, and it lies on the same machine.
     say.line("fresh     not shown: store and anchor rolled back together would look the same;");
     say.line("          a process that stays, such as `actum log --follow`, would refuse that");
-    for line in remarks(&snapshot) {
+    let notes = remarks(&snapshot)?;
+    for line in &notes {
         say.line(&format!("note: {line}"));
     }
     say.json(&json!({
@@ -49,12 +51,12 @@ pub(crate) fn run(context: &Context) -> Outcome<u8> {
         "leftover": snapshot.leftover().map(|(_, what)| what.as_str()),
         "anchored_at": utc(head.reading.wall_ms),
         "generation": views.position().generation,
-        "notes": remarks(&snapshot),
+        "notes": notes,
     }));
     Ok(0)
 }
 
-fn remarks(snapshot: &Snapshot) -> Vec<String> {
+fn remarks(snapshot: &Snapshot) -> Outcome<Vec<String>> {
     let views = snapshot.views();
     let mut lines = Vec::new();
     if snapshot.beyond() > 0 {
@@ -82,14 +84,15 @@ fn remarks(snapshot: &Snapshot) -> Vec<String> {
             policy.event, policy.owner
         ));
     }
-    if let Some(resolved) = views.resolution() {
-        let (event, cause, owner) = (resolved.event, resolved.cause, resolved.owner);
-        let lost = count(resolved.lost, "acknowledged event");
-        lines.push(format!("at event {event} the owner (known by {owner}) went on after a loss: {cause}, {lost} given up"));
+    if let Some(losses) = Losses::of(snapshot)? {
+        let (event, owner, words) = (losses.newest.event, losses.newest.owner, losses.words());
+        lines.push(format!(
+            "at event {event} the owner (known by {owner}) went on after a loss: {words}"
+        ));
     }
     lines.push("key and ledger belong to the same user: weaker, for whatever runs as that user can read the key".to_owned());
     if let Err(missing) = snapshot.policy() {
         lines.push(missing.to_string());
     }
-    lines
+    Ok(lines)
 }

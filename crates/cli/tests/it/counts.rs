@@ -15,7 +15,7 @@ fn cargo_project(cargo: &str) -> Shell {
     shell.write("Cargo.toml", "[package]\nname = 'shop'\n");
     shell.quietly(
         "actum init
-        sed -i 's/^commands/subject = \"text\"\\ncommands/' actum.toml
+        sed -i 's/^commands/subject = \"text:x\"\\ncommands/' actum.toml
         actum policy accept --yes",
     );
     shell
@@ -97,6 +97,7 @@ fn what_would_prove_something_else_is_not_started() {
     $ actum ground tests x
     ungrounded (never_ran): tests on text:x
       No run of this step on this subject is in the ledger.
+      by the policy of event 2 (yes-flag), in [TEMP]/project
       Perform the step with `actum run`.
     [10]
     $ ls calls
@@ -117,6 +118,7 @@ fn what_would_prove_something_else_is_not_started() {
     $ actum ground tests x
     grounded (passed): tests on text:x
       run 8 passed, exit 0, [AGO]
+      by the policy of event 2 (yes-flag), in [TEMP]/project
     ");
 }
 
@@ -129,7 +131,7 @@ fn no_executed_test_is_no_pass() {
         actum run --step tests --subject x -- cargo test
         actum run --step tests --subject x --must-pass -- cargo test
         actum ground tests x
-    "), @r#"
+    "), @r"
     $ actum run --step tests --subject x -- cargo test
     running 0 tests
     test result: ok. 0 passed; 0 failed; 9 filtered out
@@ -143,9 +145,10 @@ fn no_executed_test_is_no_pass() {
     contradicted (failed): tests on text:x
       The newest run failed.
       run 10 failed, exit 0, [AGO]
+      by the policy of event 2 (yes-flag), in [TEMP]/project
       Mend what it found, and perform the step again.
     [11]
-    "#);
+    ");
 }
 
 #[test]
@@ -173,7 +176,7 @@ fn the_environment_is_as_it_was_accepted() {
     shell.quietly(
         "mkdir evil; cp /bin/true evil/cargo
         PATH=$PWD/evil:$PATH HOME=/nowhere TERM=dumb actum run --step tests --subject x -- cargo test
-        mkdir sub; cd sub && actum run --step tests --subject y -- cargo test",
+        mkdir sub; cd sub && actum run --step tests -- cargo test",
     );
     // The accepted cargo ran, with the accepted PATH and HOME; what a terminal can show is as it is now.
     assert_eq!(shell.read("calls"), "cargo test\ncargo test\n");
@@ -189,7 +192,8 @@ fn the_environment_is_as_it_was_accepted() {
     [TEMP]/project
     $ actum ground tests x
     grounded (passed): tests on text:x
-      run 8 passed, exit 0, [AGO]
+      run 10 passed, exit 0, [AGO]
+      by the policy of event 2 (yes-flag), in [TEMP]/project
     ");
 }
 
@@ -227,6 +231,7 @@ fn a_program_that_was_replaced_is_not_the_accepted_one() {
     $ actum ground tests x
     grounded (passed): tests on text:x
       run 8 passed, exit 0, [AGO]
+      by the policy of event 2 (yes-flag), in [TEMP]/project
     $ actum policy accept --yes
 
       # settled when accepted:
@@ -240,6 +245,7 @@ fn a_program_that_was_replaced_is_not_the_accepted_one() {
     ungrounded (rule_changed): tests on text:x
       The newest run passed under another rule or with another binary than the one accepted now.
       run 8 passed, exit 0, [AGO]
+      by the policy of event 10 (yes-flag), in [TEMP]/project
       Perform the step again.
     [10]
     $ actum run -q --step tests --subject x -- cargo test
@@ -247,6 +253,7 @@ fn a_program_that_was_replaced_is_not_the_accepted_one() {
     $ actum ground tests x
     grounded (passed): tests on text:x
       run 13 passed, exit 0, [AGO]
+      by the policy of event 10 (yes-flag), in [TEMP]/project
     ");
     shell.quietly("rm ../bin/cargo");
     assert_snapshot!(shell.play("actum run --step tests --subject x -- cargo test"), @"
@@ -262,7 +269,7 @@ fn an_edited_policy_counts_only_once_it_is_accepted() {
     let shell = cargo_project(CARGO);
     shell.write(
         "actum.toml",
-        "version = 1\n[steps.tests]\ncommands = [['true']]\nsubject = 'text'\n",
+        "version = 1\n[steps.tests]\ncommands = [['true']]\nsubject = 'text:x'\n",
     );
     assert_snapshot!(shell.play("
         actum run --step tests --subject x -- true
@@ -285,10 +292,10 @@ fn an_edited_policy_counts_only_once_it_is_accepted() {
 #[test]
 fn two_fields_never_run_into_each_other() {
     let policy = "version = 1
-[steps.validate]\ncommands = [['./check']]\nsubject = 'text'
-[steps.validateX]\ncommands = [['./check']]\nsubject = 'text'\n";
+[steps.validate]\ncommands = [['./check', '{subject}']]\nsubject = 'text'
+[steps.validateX]\ncommands = [['./check', '{subject}']]\nsubject = 'text'\n";
     let shell = Shell::with(policy);
-    shell.quietly("actum run -q --step validate --subject text:X12 -- ./check");
+    shell.quietly("actum run -q --step validate --subject text:X12 -- ./check X12");
     assert_eq!(shell.asks("validateX text:12"), "ungrounded never_ran 10");
     assert_eq!(shell.asks("validate text:X12"), "grounded passed 0");
 }

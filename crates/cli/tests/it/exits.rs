@@ -9,49 +9,49 @@ fn run_ends_as_its_command_does() {
     let shell = Shell::with(
         r#"version = 1
 [steps.tests]
-commands = [["./check", "*"]]
+commands = [["./check", "{subject}", "*"]]
 subject = "text"
 "#,
     );
-    shell.script("check", "eval \"$1\"");
+    shell.script("check", "eval \"$2\"");
     shell.quietly("actum policy accept --yes");
     assert_snapshot!(shell.play("
-        actum run --step tests --subject x -- ./check 'exit 0'
-        actum run --step tests --subject x -- ./check 'exit 3'
-        actum run --step tests --subject x -- ./check 'exit 255'
-        actum run --step tests --subject x -- ./check 'kill -9 $$'
-        actum run --step tests --subject x -- ./check 'kill -15 $$'
-        actum run --step tests --subject x --timeout 100ms -- ./check 'exec sleep 60'
-        actum run --step tests --subject x --must-pass -- ./check 'exit 0'
-        actum run --step tests --subject x --must-pass -- ./check 'exit 4'
-        actum run --quiet --step tests --subject x -- ./check 'exit 0'
-        actum run --quiet --step tests --subject x -- ./check 'exit 5'
+        actum run --step tests --subject x -- ./check x 'exit 0'
+        actum run --step tests --subject x -- ./check x 'exit 3'
+        actum run --step tests --subject x -- ./check x 'exit 255'
+        actum run --step tests --subject x -- ./check x 'kill -9 $$'
+        actum run --step tests --subject x -- ./check x 'kill -15 $$'
+        actum run --step tests --subject x --timeout 100ms -- ./check x 'exec sleep 60'
+        actum run --step tests --subject x --must-pass -- ./check x 'exit 0'
+        actum run --step tests --subject x --must-pass -- ./check x 'exit 4'
+        actum run --quiet --step tests --subject x -- ./check x 'exit 0'
+        actum run --quiet --step tests --subject x -- ./check x 'exit 5'
         actum log --kind ended
     "), @"
-    $ actum run --step tests --subject x -- ./check 'exit 0'
+    $ actum run --step tests --subject x -- ./check x 'exit 0'
     ! actum: recorded run 8: tests on text:x passed
-    $ actum run --step tests --subject x -- ./check 'exit 3'
+    $ actum run --step tests --subject x -- ./check x 'exit 3'
     ! actum: recorded run 10: tests on text:x failed: the command ended with 3; a pass ends with 0
     [3]
-    $ actum run --step tests --subject x -- ./check 'exit 255'
+    $ actum run --step tests --subject x -- ./check x 'exit 255'
     ! actum: recorded run 12: tests on text:x failed: the command ended with 255; a pass ends with 0
     [255]
-    $ actum run --step tests --subject x -- ./check 'kill -9 $$'
+    $ actum run --step tests --subject x -- ./check x 'kill -9 $$'
     ! actum: recorded run 14: tests on text:x errored: signal 9 ended the command
     [137]
-    $ actum run --step tests --subject x -- ./check 'kill -15 $$'
+    $ actum run --step tests --subject x -- ./check x 'kill -15 $$'
     ! actum: recorded run 16: tests on text:x errored: signal 15 ended the command
     [143]
-    $ actum run --step tests --subject x --timeout 100ms -- ./check 'exec sleep 60'
+    $ actum run --step tests --subject x --timeout 100ms -- ./check x 'exec sleep 60'
     ! actum: recorded run 18: tests on text:x timed_out: it took longer than it was given
     [124]
-    $ actum run --step tests --subject x --must-pass -- ./check 'exit 0'
+    $ actum run --step tests --subject x --must-pass -- ./check x 'exit 0'
     ! actum: recorded run 20: tests on text:x passed
-    $ actum run --step tests --subject x --must-pass -- ./check 'exit 4'
+    $ actum run --step tests --subject x --must-pass -- ./check x 'exit 4'
     ! actum: recorded run 22: tests on text:x failed: the command ended with 4; a pass ends with 0
     [4]
-    $ actum run --quiet --step tests --subject x -- ./check 'exit 0'
-    $ actum run --quiet --step tests --subject x -- ./check 'exit 5'
+    $ actum run --quiet --step tests --subject x -- ./check x 'exit 0'
+    $ actum run --quiet --step tests --subject x -- ./check x 'exit 5'
     ! actum: recorded run 26: tests on text:x failed: the command ended with 5; a pass ends with 0
     [5]
     $ actum log --kind ended
@@ -74,33 +74,35 @@ fn a_command_that_cannot_be_started_is_recorded_as_that() {
     // It is found and executable when it is accepted; what it names is not there when it is to start.
     shell.quietly("printf '#!/nowhere/sh\\n' > check; actum policy accept --yes");
     assert_snapshot!(shell.play("
-        actum run --step tests --subject x -- ./check
+        actum run --step tests --subject x -- ./check x
         actum ground tests x
         printf '\\177ELF' > check; chmod +x check; actum policy accept --yes | tail -1
-        actum run --step tests --subject y -- ./check
+        actum run --step tests --subject y -- ./check y
         actum ground tests y
-    "), @r#"
-    $ actum run --step tests --subject x -- ./check
+    "), @r"
+    $ actum run --step tests --subject x -- ./check x
     ! actum: recorded run 8: tests on text:x errored: it could not be started: No such file or directory (os error 2)
     [127]
     $ actum ground tests x
     contradicted (errored): tests on text:x
       The newest run could not be carried out, or a signal ended it.
       run 8 errored, [AGO]
+      by the policy of event 2 (yes-flag), in [TEMP]/project
       See `actum log`, and perform the step again.
     [11]
     $ printf '\177ELF' > check; chmod +x check; actum policy accept --yes | tail -1
     accepted (event 10, owner known by yes-flag)
-    $ actum run --step tests --subject y -- ./check
+    $ actum run --step tests --subject y -- ./check y
     ! actum: recorded run 13: tests on text:y errored: it could not be started: Exec format error (os error 8)
     [126]
     $ actum ground tests y
     contradicted (errored): tests on text:y
       The newest run could not be carried out, or a signal ended it.
       run 13 errored, [AGO]
+      by the policy of event 10 (yes-flag), in [TEMP]/project
       See `actum log`, and perform the step again.
     [11]
-    "#);
+    ");
 }
 
 #[test]
@@ -204,27 +206,27 @@ fn run_refuses_with_125_and_starts_nothing() {
     assert_snapshot!(shell.play("
         actum run --step tests --subject x
         actum run --step tests --subject x -- true
-        actum run --step tests --subject x -- ./check more
-        actum run --step lint --subject x -- ./check
+        actum run --step tests --subject x -- ./check x more
+        actum run --step lint --subject x -- ./check x
         actum run --step tests -- ./check
-        actum run --step tests --subject file:check -- ./check
-        cd / && actum run --step tests --subject x -- ./check
+        actum run --step tests --subject file:check -- ./check check
+        cd / && actum run --step tests --subject x -- ./check x
         actum run --json --step tests --subject x -- true
         ls started
     "), @r#"
     $ actum run --step tests --subject x
     ! error: no command was given for step `tests`; nothing was started
-    !   the accepted policy lists for `tests`: ./check
+    !   the accepted policy lists for `tests`: ./check {subject}
     [125]
     $ actum run --step tests --subject x -- true
     ! error: `true` does not count as step `tests`, so it was not started
-    !   the accepted policy lists for `tests`: ./check
+    !   the accepted policy lists for `tests`: ./check {subject}
     [125]
-    $ actum run --step tests --subject x -- ./check more
-    ! error: `./check more` does not count as step `tests`, so it was not started
-    !   the accepted policy lists for `tests`: ./check
+    $ actum run --step tests --subject x -- ./check x more
+    ! error: `./check x more` does not count as step `tests`, so it was not started
+    !   the accepted policy lists for `tests`: ./check {subject}
     [125]
-    $ actum run --step lint --subject x -- ./check
+    $ actum run --step lint --subject x -- ./check x
     ! error: there is no step `lint`
     !   the accepted policy has: tests
     [125]
@@ -232,16 +234,16 @@ fn run_refuses_with_125_and_starts_nothing() {
     ! error: which subject?
     !   write it as text:ANYTHING
     [125]
-    $ actum run --step tests --subject file:check -- ./check
+    $ actum run --step tests --subject file:check -- ./check check
     ! error: `file:check` is a file subject; this step wants text
     !   write it as text:ANYTHING
     [125]
-    $ cd / && actum run --step tests --subject x -- ./check
+    $ cd / && actum run --step tests --subject x -- ./check x
     ! error: there is no ledger in / or any folder above it
-    !   make one with `actum init`
+    !   The owner makes one with `actum init`.
     [125]
     $ actum run --json --step tests --subject x -- true
-    {"error":{"hint":"the accepted policy lists for `tests`: ./check","message":"`true` does not count as step `tests`, so it was not started","reason":null}}
+    ! {"error":{"hint":"the accepted policy lists for `tests`: ./check {subject}","message":"`true` does not count as step `tests`, so it was not started","reason":null}}
     [125]
     $ ls started
     ! ls: cannot access 'started': No such file or directory

@@ -6,7 +6,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::shell::{Shell, TESTS, WAITS, until};
 
-const RUN: &str = "actum run -q --step tests --subject x -- ./check";
+const RUN: &str = "actum run -q --step tests --subject x -- ./check x";
 
 /// A project with one passed run, and a program that would leave a trace if it were started again.
 fn passed() -> Shell {
@@ -24,7 +24,7 @@ fn refused(shell: &Shell, trouble: &str) -> String {
     let shown = shell.play(&format!(
         "{trouble}
         actum ground tests x
-        actum run --step tests --subject x -- ./check"
+        actum run --step tests --subject x -- ./check x"
     ));
     assert!(!shell.root().join("started").exists(), "{shown}");
     shown
@@ -37,6 +37,7 @@ fn never_ran() {
     $ actum ground tests y
     ungrounded (never_ran): tests on text:y
       No run of this step on this subject is in the ledger.
+      by the policy of event 2 (yes-flag), in [TEMP]/project
       Perform the step with `actum run`.
     [10]
     ");
@@ -48,8 +49,8 @@ fn running_then_incomplete() {
     shell.script("check", WAITS);
     shell.quietly("actum policy accept --yes");
     let mut run =
-        shell.start_waiting(&["run", "--step", "tests", "--subject", "x", "--", "./check"]);
-    let running = shell.play("actum ground tests x\n actum verify | tail -1");
+        shell.start_waiting(&["run", "--step", "tests", "--subject", "x", "--", "./check", "x"]);
+    let running = shell.play("actum ground tests x\n actum verify | grep began");
     kill_process(Pid::from_child(&run), Signal::KILL).unwrap();
     run.wait().unwrap();
     assert_snapshot!(running, @"
@@ -57,9 +58,10 @@ fn running_then_incomplete() {
     ungrounded (running): tests on text:x
       A run began and is still going on.
       run 8 began and has not ended
+      by the policy of event 2 (yes-flag), in [TEMP]/project
       Wait for it to end.
     [10]
-    $ actum verify | tail -1
+    $ actum verify | grep began
     note: 1 run began and has not ended
     ");
     assert_snapshot!(shell.play("actum ground tests x"), @"
@@ -67,6 +69,7 @@ fn running_then_incomplete() {
     ungrounded (incomplete): tests on text:x
       A run began and never ended: it was killed, or the machine stopped.
       run 8 began and has not ended
+      by the policy of event 2 (yes-flag), in [TEMP]/project
       Perform the step again.
     [10]
     ");
@@ -79,7 +82,7 @@ fn two_runs_at_once_and_the_newest_counts() {
     let shell = Shell::with(TESTS);
     shell.script("check", WAITS);
     shell.quietly("actum policy accept --yes");
-    let args = ["run", "--step", "tests", "--subject", "x", "--", "./check"];
+    let args = ["run", "--step", "tests", "--subject", "x", "--", "./check", "x"];
     let mut first = shell.start_waiting(&args);
     shell.quietly("rm begun");
     let mut second = shell.start_waiting(&args);
@@ -102,6 +105,7 @@ fn expired() {
     ungrounded (expired): tests on text:x
       The newest run passed longer ago than the step's lifetime.
       run 7 passed, exit 0, [AGO]
+      by the policy of event 1 (yes-flag), in [TEMP]/project
       Perform the step again.
     [10]
     ");
@@ -119,6 +123,7 @@ fn rule_changed() {
     $ actum ground tests x
     grounded (passed): tests on text:x
       run 8 passed, exit 0, [AGO]
+      by the policy of event 2 (yes-flag), in [TEMP]/project
     ! actum: actum.toml was edited since it was accepted; the accepted one is in force (see `actum policy accept`)
     $ actum policy accept --yes | tail -1
     accepted (event 10, owner known by yes-flag)
@@ -126,6 +131,7 @@ fn rule_changed() {
     ungrounded (rule_changed): tests on text:x
       The newest run passed under another rule or with another binary than the one accepted now.
       run 8 passed, exit 0, [AGO]
+      by the policy of event 10 (yes-flag), in [TEMP]/project
       Perform the step again.
     [10]
     ");
@@ -134,7 +140,7 @@ fn rule_changed() {
 #[test]
 fn stale_names_the_file() {
     let shell =
-        Shell::with("version = 1\n[steps.tests]\ncommands = [['./check']]\nsubject = 'dir'\n");
+        Shell::with("version = 1\n[steps.tests]\ncommands = [['./check']]\nsubject = 'dir:src'\n");
     shell.quietly("mkdir src; echo 1 > src/a; echo 1 > src/b");
     shell.quietly("actum run -q --step tests --subject dir:src -- ./check");
     assert_snapshot!(shell.play("
@@ -149,11 +155,13 @@ fn stale_names_the_file() {
     $ actum ground tests src
     grounded (passed): tests on dir:src
       run 7 passed, exit 0, [AGO]
+      by the policy of event 1 (yes-flag), in [TEMP]/project
     $ echo 2 > src/a; rm src/b; echo 1 > src/c
     $ actum ground tests dir:src
     contradicted (stale): tests on dir:src
       a changed, b is gone, c is new
       run 7 passed, exit 0, [AGO]
+      by the policy of event 1 (yes-flag), in [TEMP]/project
       Perform the step again on what is there now.
     [11]
     $ touch src/1 src/2 src/3 src/4 src/5
@@ -165,6 +173,7 @@ fn stale_names_the_file() {
     contradicted (stale): tests on dir:src
       The newest run passed, but on other content than there is now.
       run 7 passed, exit 0, [AGO]
+      by the policy of event 1 (yes-flag), in [TEMP]/project
       Perform the step again on what is there now.
     [11]
     ");
@@ -175,55 +184,58 @@ fn failed_errored_and_timed_out() {
     let shell = Shell::with(TESTS);
     assert_snapshot!(shell.play("
         printf '#!/bin/sh\\nexit 1\\n' > check; actum policy accept --yes | tail -1
-        actum run --step tests --subject x -- ./check
+        actum run --step tests --subject x -- ./check x
         actum ground tests x
         printf '#!/bin/sh\\nkill -6 $$\\n' > check; actum policy accept --yes | tail -1
-        actum run --step tests --subject x -- ./check
+        actum run --step tests --subject x -- ./check x
         actum ground tests x
         printf '#!/bin/sh\\nexec sleep 60\\n' > check; actum policy accept --yes | tail -1
-        actum run --step tests --subject x --timeout 50ms -- ./check
+        actum run --step tests --subject x --timeout 50ms -- ./check x
         actum ground tests x
-    "), @r#"
+    "), @r"
     $ printf '#!/bin/sh\nexit 1\n' > check; actum policy accept --yes | tail -1
     accepted (event 2, owner known by yes-flag)
-    $ actum run --step tests --subject x -- ./check
+    $ actum run --step tests --subject x -- ./check x
     ! actum: recorded run 8: tests on text:x failed: the command ended with 1; a pass ends with 0
     [1]
     $ actum ground tests x
     contradicted (failed): tests on text:x
       The newest run failed.
       run 8 failed, exit 1, [AGO]
+      by the policy of event 2 (yes-flag), in [TEMP]/project
       Mend what it found, and perform the step again.
     [11]
     $ printf '#!/bin/sh\nkill -6 $$\n' > check; actum policy accept --yes | tail -1
     accepted (event 10, owner known by yes-flag)
-    $ actum run --step tests --subject x -- ./check
+    $ actum run --step tests --subject x -- ./check x
     ! actum: recorded run 13: tests on text:x errored: signal 6 ended the command
     [134]
     $ actum ground tests x
     contradicted (errored): tests on text:x
       The newest run could not be carried out, or a signal ended it.
       run 13 errored, signal 6, [AGO]
+      by the policy of event 10 (yes-flag), in [TEMP]/project
       See `actum log`, and perform the step again.
     [11]
     $ printf '#!/bin/sh\nexec sleep 60\n' > check; actum policy accept --yes | tail -1
     accepted (event 15, owner known by yes-flag)
-    $ actum run --step tests --subject x --timeout 50ms -- ./check
+    $ actum run --step tests --subject x --timeout 50ms -- ./check x
     ! actum: recorded run 18: tests on text:x timed_out: it took longer than it was given
     [124]
     $ actum ground tests x
     contradicted (timed_out): tests on text:x
       The newest run took longer than it was given.
       run 18 timed_out, [AGO]
+      by the policy of event 15 (yes-flag), in [TEMP]/project
       Perform the step again with more time.
     [11]
-    "#);
+    ");
 }
 
 #[test]
 fn a_subject_that_changes_during_the_run() {
     let shell =
-        Shell::with("version = 1\n[steps.tests]\ncommands = [['./check']]\nsubject = 'dir'\n");
+        Shell::with("version = 1\n[steps.tests]\ncommands = [['./check']]\nsubject = 'dir:src'\n");
     shell.quietly("mkdir src; echo 1 > src/a");
     shell.script("check", "echo 2 > src/a");
     shell.quietly("actum policy accept --yes");
@@ -236,7 +248,8 @@ fn a_subject_that_changes_during_the_run() {
     $ actum run --step tests --subject src -- ./check
     ! actum: recorded run 8: tests on dir:src subject_changed_during_run: a changed
     $ actum run --step tests --subject src --must-pass -- ./check
-    ! actum: recorded run 10: tests on dir:src passed
+    ! actum: recorded run 10: tests on dir:src subject_changed_during_run: written to or replaced, though it is the same again: a
+    [1]
     $ echo 3 > src/a; actum run --step tests --subject src --must-pass -- ./check
     ! actum: recorded run 12: tests on dir:src subject_changed_during_run: a changed
     [1]
@@ -244,6 +257,7 @@ fn a_subject_that_changes_during_the_run() {
     contradicted (subject_changed_during_run): tests on dir:src
       The subject changed while the newest run went on, so it says nothing about either.
       run 12 subject_changed_during_run, exit 0, [AGO]
+      by the policy of event 2 (yes-flag), in [TEMP]/project
       Perform the step again and leave the subject alone meanwhile.
     [11]
     ");
@@ -261,6 +275,7 @@ fn a_subject_that_changes_during_the_run() {
     contradicted (subject_changed_during_run): tests on dir:src
       The subject changed while the newest run went on, so it says nothing about either.
       run 17 subject_changed_during_run, exit 0, [AGO]
+      by the policy of event 14 (yes-flag), in [TEMP]/project
       Perform the step again and leave the subject alone meanwhile.
     [11]
     ");
@@ -275,6 +290,7 @@ fn revoked() {
     contradicted (revoked): tests on text:x
       The owner revoked the newest run.
       run 8 passed, exit 0, [AGO]
+      by the policy of event 2 (yes-flag), in [TEMP]/project
       Perform the step again.
     [11]
     ");
@@ -293,7 +309,7 @@ fn no_policy() {
       no policy is in force
       The owner accepts one with `actum policy accept`.
     [12]
-    $ actum run --step tests --subject x -- ./check
+    $ actum run --step tests --subject x -- ./check x
     ! error: no policy is in force
     !   The owner accepts one with `actum policy accept`.
     [125]
@@ -309,7 +325,7 @@ fn policy_missing() {
       the accepted policy cannot be used: [TEMP]/project/.actum/policy/[DIGEST].json: No such file or directory (os error 2)
       The owner accepts it again with `actum policy accept`.
     [12]
-    $ actum run --step tests --subject x -- ./check
+    $ actum run --step tests --subject x -- ./check x
     ! error: the accepted policy cannot be used: [TEMP]/project/.actum/policy/[DIGEST].json: No such file or directory (os error 2)
     !   The owner accepts it again with `actum policy accept`.
     [125]
@@ -323,7 +339,7 @@ fn policy_missing() {
       the accepted policy cannot be used: [TEMP]/project/.actum/policy/[DIGEST].json: its bytes are not those that were accepted
       The owner accepts it again with `actum policy accept`.
     [12]
-    $ actum run --step tests --subject x -- ./check
+    $ actum run --step tests --subject x -- ./check x
     ! error: the accepted policy cannot be used: [TEMP]/project/.actum/policy/[DIGEST].json: its bytes are not those that were accepted
     !   The owner accepts it again with `actum policy accept`.
     [125]
@@ -337,25 +353,27 @@ fn policy_missing() {
     $ actum ground tests x
     grounded (passed): tests on text:x
       run 8 passed, exit 0, [AGO]
+      by the policy of event 10 (yes-flag), in [TEMP]/project
     ");
 }
 
 #[test]
 fn subject_unreadable() {
-    let shell =
-        Shell::with("version = 1\n[steps.tests]\ncommands = [['./check']]\nsubject = 'file'\n");
+    let shell = Shell::with(
+        "version = 1\n[steps.tests]\ncommands = [['./check', '{subject}']]\nsubject = 'file'\n",
+    );
     assert_snapshot!(shell.play("
         actum ground tests missing
-        actum run --step tests --subject missing -- ./check
+        actum run --step tests --subject missing -- ./check missing
         mkdir folder; actum ground tests folder
-        actum ground tests .actum/id
+        actum ground tests .actum/lock
     "), @"
     $ actum ground tests missing
     refused (subject_unreadable): tests on missing
       file:missing does not exist in [TEMP]/project
       Make it readable, or name another subject.
     [12]
-    $ actum run --step tests --subject missing -- ./check
+    $ actum run --step tests --subject missing -- ./check missing
     ! error: file:missing does not exist in [TEMP]/project
     [125]
     $ mkdir folder; actum ground tests folder
@@ -363,9 +381,9 @@ fn subject_unreadable() {
       file:folder is not a regular file
       Make it readable, or name another subject.
     [12]
-    $ actum ground tests .actum/id
-    refused (subject_unreadable): tests on .actum/id
-      file:.actum/id lies in the store [TEMP]/project/.actum, which no step is performed on
+    $ actum ground tests .actum/lock
+    refused (subject_unreadable): tests on .actum/lock
+      file:.actum/lock lies in the store [TEMP]/project/.actum, which no step is performed on
       Make it readable, or name another subject.
     [12]
     ");
@@ -381,7 +399,7 @@ fn damaged() {
       event 2: the MAC does not match; the file was changed after it was written (10 events were acknowledged)
       Restore the file, or go on without it: `actum resolve`.
     [12]
-    $ actum run --step tests --subject x -- ./check
+    $ actum run --step tests --subject x -- ./check x
     ! error: event 2: the MAC does not match; the file was changed after it was written (10 events were acknowledged)
     !   Restore the file, or go on without it: `actum resolve`.
     [125]
@@ -397,7 +415,7 @@ fn truncated() {
       the ledger was cut: 9 of 10 acknowledged events are there
       Restore the file, or go on without them: `actum resolve`.
     [12]
-    $ actum run --step tests --subject x -- ./check
+    $ actum run --step tests --subject x -- ./check x
     ! error: the ledger was cut: 9 of 10 acknowledged events are there
     !   Restore the file, or go on without them: `actum resolve`.
     [125]
@@ -413,7 +431,7 @@ fn truncated() {
       the ledger was cut: 10 of 12 acknowledged events are there
       Restore the file, or go on without them: `actum resolve`.
     [12]
-    $ actum run --step tests --subject x -- ./check
+    $ actum run --step tests --subject x -- ./check x
     ! error: the ledger was cut: 10 of 12 acknowledged events are there
     !   Restore the file, or go on without them: `actum resolve`.
     [125]
@@ -425,7 +443,7 @@ fn truncated() {
       the ledger was cut: 0 of 10 acknowledged events are there
       Restore the file, or go on without them: `actum resolve`.
     [12]
-    $ actum run --step tests --subject x -- ./check
+    $ actum run --step tests --subject x -- ./check x
     ! error: the ledger was cut: 0 of 10 acknowledged events are there
     !   Restore the file, or go on without them: `actum resolve`.
     [125]
@@ -437,7 +455,7 @@ fn truncated() {
       the ledger was cut: 0 of 10 acknowledged events are there
       Restore the file, or go on without them: `actum resolve`.
     [12]
-    $ actum run --step tests --subject x -- ./check
+    $ actum run --step tests --subject x -- ./check x
     ! error: the ledger was cut: 0 of 10 acknowledged events are there
     !   Restore the file, or go on without them: `actum resolve`.
     [125]
@@ -459,7 +477,7 @@ fn forked() {
       event 11 is genuine but not the one the anchor remembers: the ledger was forked
       Restore the right store, or go on: `actum resolve`.
     [12]
-    $ actum run --step tests --subject x -- ./check
+    $ actum run --step tests --subject x -- ./check x
     ! error: event 11 is genuine but not the one the anchor remembers: the ledger was forked
     !   Restore the right store, or go on: `actum resolve`.
     [125]
@@ -475,7 +493,7 @@ fn unanchored() {
       no anchor vouches for this ledger: it cannot be told whether it is whole
       Restore the anchor, or go on without it: `actum resolve`.
     [12]
-    $ actum run --step tests --subject x -- ./check
+    $ actum run --step tests --subject x -- ./check x
     ! error: no anchor vouches for this ledger: it cannot be told whether it is whole
     !   Restore the anchor, or go on without it: `actum resolve`.
     [125]
@@ -487,7 +505,7 @@ fn unanchored() {
       no anchor vouches for this ledger: it cannot be told whether it is whole
       Restore the anchor, or go on without it: `actum resolve`.
     [12]
-    $ actum run --step tests --subject x -- ./check
+    $ actum run --step tests --subject x -- ./check x
     ! error: no anchor vouches for this ledger: it cannot be told whether it is whole
     !   Restore the anchor, or go on without it: `actum resolve`.
     [125]
@@ -500,7 +518,7 @@ fn moved() {
     shell.quietly("mkdir ../elsewhere; cp -a . ../elsewhere/");
     assert_snapshot!(shell.play("
         cd ../elsewhere && actum ground tests x
-        cd ../elsewhere && actum run --step tests --subject x -- ./check
+        cd ../elsewhere && actum run --step tests --subject x -- ./check x
         actum ground tests x
     "), @"
     $ cd ../elsewhere && actum ground tests x
@@ -508,13 +526,14 @@ fn moved() {
       this store belongs at [TEMP]/project/.actum; it was moved or copied to [TEMP]/elsewhere/.actum
       Move it back, or let it stay: `actum resolve`.
     [12]
-    $ cd ../elsewhere && actum run --step tests --subject x -- ./check
+    $ cd ../elsewhere && actum run --step tests --subject x -- ./check x
     ! error: this store belongs at [TEMP]/project/.actum; it was moved or copied to [TEMP]/elsewhere/.actum
     !   Move it back, or let it stay: `actum resolve`.
     [125]
     $ actum ground tests x
     grounded (passed): tests on text:x
       run 8 passed, exit 0, [AGO]
+      by the policy of event 2 (yes-flag), in [TEMP]/project
     ");
     assert!(!shell.root().join("started").exists());
 }
@@ -530,7 +549,7 @@ fn swapped() {
       ledger [ID] belongs here, but what lies here is ledger [ID]
       Restore the right store, or go on without it: `actum resolve`.
     [12]
-    $ actum run --step tests --subject x -- ./check
+    $ actum run --step tests --subject x -- ./check x
     ! error: ledger [ID] belongs here, but what lies here is ledger [ID]
     !   Restore the right store, or go on without it: `actum resolve`.
     [125]
@@ -547,7 +566,7 @@ fn key_unusable() {
       the key of this ledger cannot be used: [TEMP]/data/actum/keys/[ID] has mode 0644; it must be 0600
       Restore it, or mend its owner and mode (0600): `actum key where`.
     [12]
-    $ actum run --step tests --subject x -- ./check
+    $ actum run --step tests --subject x -- ./check x
     ! error: the key of this ledger cannot be used: [TEMP]/data/actum/keys/[ID] has mode 0644; it must be 0600
     !   Restore it, or mend its owner and mode (0600): `actum key where`.
     [125]
@@ -565,6 +584,7 @@ fn key_unusable() {
     $ chmod 0600 ../data/actum/keys/*; actum ground tests x
     grounded (passed): tests on text:x
       run 8 passed, exit 0, [AGO]
+      by the policy of event 2 (yes-flag), in [TEMP]/project
     ");
     assert_snapshot!(refused(&shell, "mv ../data/actum/keys ../data/hidden"), @"
     $ mv ../data/actum/keys ../data/hidden
@@ -573,7 +593,7 @@ fn key_unusable() {
       the key of this ledger cannot be used: [TEMP]/data/actum/keys/[ID]: No such file or directory (os error 2)
       Restore it, or mend its owner and mode (0600): `actum key where`.
     [12]
-    $ actum run --step tests --subject x -- ./check
+    $ actum run --step tests --subject x -- ./check x
     ! error: the key of this ledger cannot be used: [TEMP]/data/actum/keys/[ID]: No such file or directory (os error 2)
     !   Restore it, or mend its owner and mode (0600): `actum key where`.
     [125]
@@ -582,6 +602,7 @@ fn key_unusable() {
     $ mv ../data/hidden ../data/actum/keys; actum ground tests x
     grounded (passed): tests on text:x
       run 8 passed, exit 0, [AGO]
+      by the policy of event 2 (yes-flag), in [TEMP]/project
     ");
 }
 
@@ -595,9 +616,9 @@ fn no_ledger() {
       there is no ledger in [TEMP]/project or any folder above it
       The owner makes one with `actum init`.
     [12]
-    $ actum run --step tests --subject x -- ./check
+    $ actum run --step tests --subject x -- ./check x
     ! error: there is no ledger in [TEMP]/project or any folder above it
-    !   make one with `actum init`
+    !   The owner makes one with `actum init`.
     [125]
     ");
 }

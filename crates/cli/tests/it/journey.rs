@@ -100,6 +100,7 @@ fn the_main_job_in_a_repository() {
     $ actum ground tests HEAD
     ungrounded (never_ran): tests on git:HEAD
       No run of this step on this subject is in the ledger.
+      by the policy of event 1 (yes-flag), in [TEMP]/project
       Perform the step with `actum run`.
     [10]
     $ actum run --step tests --subject HEAD -- cargo test
@@ -109,15 +110,18 @@ fn the_main_job_in_a_repository() {
     $ actum ground tests HEAD
     grounded (passed): tests on git:HEAD
       run 7 passed, exit 0, [AGO]
+      by the policy of event 1 (yes-flag), in [TEMP]/project
     $ actum skip tests
     skip it
     grounded (passed): tests on git:HEAD
       run 7 passed, exit 0, [AGO]
+      by the policy of event 1 (yes-flag), in [TEMP]/project
     $ echo 'fn total() { 1 }' > lib.rs
     $ actum ground tests HEAD
     contradicted (stale): tests on git:HEAD
       lib.rs changed
       run 7 passed, exit 0, [AGO]
+      by the policy of event 1 (yes-flag), in [TEMP]/project
       Perform the step again on what is there now.
     [11]
     $ actum skip tests
@@ -125,6 +129,7 @@ fn the_main_job_in_a_repository() {
     contradicted (stale): tests on git:HEAD
       lib.rs changed
       run 7 passed, exit 0, [AGO]
+      by the policy of event 1 (yes-flag), in [TEMP]/project
       Perform the step again on what is there now.
     [11]
     $ actum run --step tests -- cargo test --locked
@@ -134,16 +139,20 @@ fn the_main_job_in_a_repository() {
     $ actum ground tests
     grounded (passed): tests on git:HEAD
       run 9 passed, exit 0, [AGO]
+      by the policy of event 1 (yes-flag), in [TEMP]/project
     $ mkdir -p src/deep
     $ cd src/deep && actum ground tests
     grounded (passed): tests on git:HEAD
       run 9 passed, exit 0, [AGO]
+      by the policy of event 1 (yes-flag), in [TEMP]/project
     $ actum verify
     intact    yes: 11 events, 2 runs, every MAC checked ([SIZE AND TIME])
     complete  yes: reaches event 10 that the anchor remembers, of [TIME]
               [TEMP]/state/actum/anchors/[ID]
     fresh     not shown: store and anchor rolled back together would look the same;
               a process that stays, such as `actum log --follow`, would refuse that
+    note: the policy of event 1 was accepted with the owner known by yes-flag
+    note: key and ledger belong to the same user: weaker, for whatever runs as that user can read the key
     ");
 }
 
@@ -171,6 +180,7 @@ fn what_a_command_makes_belongs_to_the_ignored_files() {
     $ actum ground tests
     grounded (passed): tests on git:HEAD
       run 9 passed, exit 0, [AGO]
+      by the policy of event 1 (yes-flag), in [TEMP]/project
     ");
 }
 
@@ -182,7 +192,7 @@ fn init_in_an_empty_folder_writes_a_policy_without_steps() {
     assert!(said.out.contains("wrote actum.toml:"), "{said}");
     assert_snapshot!(shell.play("
         actum ground tests x
-        actum run --step tests --subject x -- ./check
+        actum run --step tests --subject x -- ./check x
         actum policy accept
         actum init
     "), @"
@@ -190,7 +200,7 @@ fn init_in_an_empty_folder_writes_a_policy_without_steps() {
     ! error: there is no step `tests`
     !   the accepted policy has no steps; add some to actum.toml, then `actum policy accept`
     [2]
-    $ actum run --step tests --subject x -- ./check
+    $ actum run --step tests --subject x -- ./check x
     ! error: there is no step `tests`
     !   the accepted policy has no steps; add some to actum.toml, then `actum policy accept`
     [125]
@@ -210,7 +220,7 @@ fn a_policy_that_is_there_is_shown_and_not_accepted_unseen() {
     assert_snapshot!(shell.play("
         actum init
         actum ground tests x
-        actum run --step tests --subject x -- ./check
+        actum run --step tests --subject x -- ./check x
         actum policy accept
         actum ground tests x
     "), @r#"
@@ -222,7 +232,7 @@ fn a_policy_that_is_there_is_shown_and_not_accepted_unseen() {
     actum.toml was there already:
       version = 1
       [steps.tests]
-      commands = [["./check"]]
+      commands = [["./check", "{subject}"]]
       subject = "text"
 
     it is not in force: nobody is there to accept it
@@ -233,14 +243,14 @@ fn a_policy_that_is_there_is_shown_and_not_accepted_unseen() {
       no policy is in force
       The owner accepts one with `actum policy accept`.
     [12]
-    $ actum run --step tests --subject x -- ./check
+    $ actum run --step tests --subject x -- ./check x
     ! error: no policy is in force
     !   The owner accepts one with `actum policy accept`.
     [125]
     $ actum policy accept
     + version = 1
     + [steps.tests]
-    + commands = [["./check"]]
+    + commands = [["./check", "{subject}"]]
     + subject = "text"
     +
     + # settled when accepted:
@@ -269,7 +279,7 @@ fn init_with_yes_accepts_and_says_what_cannot_run() {
     shell.write("actum.toml", TESTS);
     assert_snapshot!(shell.play("
         actum init --yes
-        actum run --step tests --subject x -- ./check
+        actum run --step tests --subject x -- ./check x
         actum verify | grep -c intact
     "), @r#"
     $ actum init --yes
@@ -280,12 +290,12 @@ fn init_with_yes_accepts_and_says_what_cannot_run() {
     actum.toml was there already:
       version = 1
       [steps.tests]
-      commands = [["./check"]]
+      commands = [["./check", "{subject}"]]
       subject = "text"
 
     note: `./check` was not found; commands that begin with it cannot run
     next: install what was not found, then `actum policy accept`
-    $ actum run --step tests --subject x -- ./check
+    $ actum run --step tests --subject x -- ./check x
     ! error: `./check` was not found when the policy was accepted
     !   install it, then `actum policy accept`
     [125]
@@ -315,7 +325,7 @@ fn a_store_is_found_from_a_subfolder_or_named() {
     let shell = Shell::with(TESTS);
     assert_snapshot!(shell.play("
         mkdir -p a/b
-        cd a/b && actum run --step tests --subject x -- ./check
+        cd a/b && actum run --step tests --subject x -- ./check x
         cd a/b && actum ground tests x
         cd / && actum ground tests x
         cd / && actum --store $OLDPWD/.actum ground tests x
@@ -327,12 +337,13 @@ fn a_store_is_found_from_a_subfolder_or_named() {
         ACTUM_STORE= actum ground tests x
     "), @"
     $ mkdir -p a/b
-    $ cd a/b && actum run --step tests --subject x -- ./check
+    $ cd a/b && actum run --step tests --subject x -- ./check x
     ok
     ! actum: recorded run 7: tests on text:x passed
     $ cd a/b && actum ground tests x
     grounded (passed): tests on text:x
       run 7 passed, exit 0, [AGO]
+      by the policy of event 1 (yes-flag), in [TEMP]/project
     $ cd / && actum ground tests x
     refused (no_ledger): tests on x
       there is no ledger in / or any folder above it
@@ -341,12 +352,15 @@ fn a_store_is_found_from_a_subfolder_or_named() {
     $ cd / && actum --store $OLDPWD/.actum ground tests x
     grounded (passed): tests on text:x
       run 7 passed, exit 0, [AGO]
+      by the policy of event 1 (yes-flag), in [TEMP]/project
     $ cd / && ACTUM_STORE=$OLDPWD/.actum actum ground tests x
     grounded (passed): tests on text:x
       run 7 passed, exit 0, [AGO]
+      by the policy of event 1 (yes-flag), in [TEMP]/project
     $ cd .. && actum ground tests x --store project/.actum
     grounded (passed): tests on text:x
       run 7 passed, exit 0, [AGO]
+      by the policy of event 1 (yes-flag), in [TEMP]/project
     $ actum ground tests x --store nowhere/.actum
     ! error: no store can lie in [TEMP]/project/nowhere: No such file or directory (os error 2)
     [2]
@@ -362,6 +376,7 @@ fn a_store_is_found_from_a_subfolder_or_named() {
     $ ACTUM_STORE= actum ground tests x
     grounded (passed): tests on text:x
       run 7 passed, exit 0, [AGO]
+      by the policy of event 1 (yes-flag), in [TEMP]/project
     ");
 }
 
@@ -389,13 +404,13 @@ fn a_store_elsewhere_is_made_where_it_was_named() {
 fn the_log_shows_what_was_asked_for() {
     let shell = Shell::with(TESTS);
     shell.quietly(
-        "actum run -q --step tests --subject a -- ./check
-        actum run -q --step tests --subject b -- ./check
+        "actum run -q --step tests --subject a -- ./check a
+        actum run -q --step tests --subject b -- ./check b
         actum revoke 7 --reason 'the data was wrong' --yes",
     );
     shell.script("check", "exit 3");
     shell.quietly("actum policy accept --yes");
-    assert_eq!(shell.said("actum run --step tests --subject a -- ./check").code, 3);
+    assert_eq!(shell.said("actum run --step tests --subject a -- ./check a").code, 3);
     assert_snapshot!(shell.play("
         actum log
         actum log --all -n 3
@@ -469,7 +484,7 @@ fn the_log_follows() {
     let mut next = || shell.settled(&lines.next().unwrap().unwrap());
     assert_snapshot!(next(), @"     0  [TIME]  genesis    ledger [ID]");
     assert_snapshot!(next(), @"     1  [TIME]  policy     policy [SHORT] accepted, owner known by yes-flag");
-    shell.quietly("actum run -q --step tests --subject x -- ./check");
+    shell.quietly("actum run -q --step tests --subject x -- ./check x");
     assert_snapshot!(next(), @"     7  [TIME]  began      run 7: tests on text:x");
     assert_snapshot!(next(), @"     8  [TIME]  ended      run 7: passed (exit 0)  tests on text:x");
     follow.kill().unwrap();
@@ -480,7 +495,7 @@ fn the_log_follows() {
 fn whoever_follows_refuses_a_rollback_of_store_and_anchor() {
     let shell = Shell::with(TESTS);
     shell.quietly("mkdir ../before; cp -a .actum ../state ../before");
-    shell.quietly("actum run -q --step tests --subject x -- ./check");
+    shell.quietly("actum run -q --step tests --subject x -- ./check x");
     let mut follow = shell
         .actum(&["log", "--follow", "-n", "1"])
         .stdout(Stdio::piped())
@@ -505,14 +520,14 @@ fn whoever_follows_refuses_a_rollback_of_store_and_anchor() {
 #[test]
 fn the_key_says_where_it_is_and_is_replaced() {
     let shell = Shell::with(TESTS);
-    shell.quietly("actum run -q --step tests --subject x -- ./check");
+    shell.quietly("actum run -q --step tests --subject x -- ./check x");
     assert_snapshot!(shell.play("
         actum key where
         actum key rotate
         actum key rotate --yes
         actum key where
         actum ground tests x
-        actum run --step tests --subject y -- ./check
+        actum run --step tests --subject y -- ./check y
         actum log --kind rotated
         actum verify
     "), @"
@@ -537,7 +552,8 @@ fn the_key_says_where_it_is_and_is_replaced() {
     $ actum ground tests x
     grounded (passed): tests on text:x
       run 7 passed, exit 0, [AGO]
-    $ actum run --step tests --subject y -- ./check
+      by the policy of event 1 (yes-flag), in [TEMP]/project
+    $ actum run --step tests --subject y -- ./check y
     ok
     ! actum: recorded run 10: tests on text:y passed
     $ actum log --kind rotated
@@ -548,13 +564,15 @@ fn the_key_says_where_it_is_and_is_replaced() {
               [TEMP]/state/actum/anchors/[ID]
     fresh     not shown: store and anchor rolled back together would look the same;
               a process that stays, such as `actum log --follow`, would refuse that
+    note: the policy of event 1 was accepted with the owner known by yes-flag
+    note: key and ledger belong to the same user: weaker, for whatever runs as that user can read the key
     ");
 }
 
 #[test]
 fn a_run_is_revoked_by_its_owner() {
     let shell = Shell::with(TESTS);
-    shell.quietly("actum run -q --step tests --subject x -- ./check");
+    shell.quietly("actum run -q --step tests --subject x -- ./check x");
     assert_snapshot!(shell.play("
         actum revoke 7 --reason 'no'
         actum ground tests x
@@ -570,6 +588,7 @@ fn a_run_is_revoked_by_its_owner() {
     $ actum ground tests x
     grounded (passed): tests on text:x
       run 7 passed, exit 0, [AGO]
+      by the policy of event 1 (yes-flag), in [TEMP]/project
     $ actum revoke 3 --reason 'no' --yes
     ! error: event 3 is not the beginning of a run
     !   see the runs with `actum log --kind began`
@@ -580,6 +599,7 @@ fn a_run_is_revoked_by_its_owner() {
     contradicted (revoked): tests on text:x
       The owner revoked the newest run.
       run 7 passed, exit 0, [AGO]
+      by the policy of event 1 (yes-flag), in [TEMP]/project
       Perform the step again.
     [11]
     $ actum revoke 7 --reason 'again' --yes
@@ -600,7 +620,7 @@ fn a_policy_is_checked_shown_and_accepted() {
         actum policy accept
         echo 'lifetime = \"1h\"' >> actum.toml
         actum policy show
-        actum run --step tests --subject x -- ./check
+        actum run --step tests --subject x -- ./check x
         actum ground tests x
         actum policy accept
         actum policy accept --yes
@@ -610,7 +630,7 @@ fn a_policy_is_checked_shown_and_accepted() {
     "), @r#"
     $ actum policy check
     tests on text
-      ./check  [TEMP]/project/check ([SHORT])
+      ./check {subject}  [TEMP]/project/check ([SHORT])
     this is the policy in force
     $ actum policy check good.toml
     lint on git
@@ -628,19 +648,20 @@ fn a_policy_is_checked_shown_and_accepted() {
     $ actum policy show
     version = 1
     [steps.tests]
-    commands = [["./check"]]
+    commands = [["./check", "{subject}"]]
     subject = "text"
     ! actum: actum.toml was edited since it was accepted; the accepted one is in force (see `actum policy accept`)
-    $ actum run --step tests --subject x -- ./check
+    $ actum run --step tests --subject x -- ./check x
     ok
     ! actum: actum.toml was edited since it was accepted; the accepted one is in force (see `actum policy accept`)
     ! actum: recorded run 7: tests on text:x passed
     $ actum ground tests x
     grounded (passed): tests on text:x
       run 7 passed, exit 0, [AGO]
+      by the policy of event 1 (yes-flag), in [TEMP]/project
     ! actum: actum.toml was edited since it was accepted; the accepted one is in force (see `actum policy accept`)
     $ actum policy accept
-      commands = [["./check"]]
+      commands = [["./check", "{subject}"]]
       subject = "text"
     + lifetime = "1h"
 
@@ -650,7 +671,7 @@ fn a_policy_is_checked_shown_and_accepted() {
     !   call it on a terminal, or say --yes: the ledger then records `yes-flag`
     [1]
     $ actum policy accept --yes
-      commands = [["./check"]]
+      commands = [["./check", "{subject}"]]
       subject = "text"
     + lifetime = "1h"
 
@@ -661,6 +682,7 @@ fn a_policy_is_checked_shown_and_accepted() {
     ungrounded (rule_changed): tests on text:x
       The newest run passed under another rule or with another binary than the one accepted now.
       run 7 passed, exit 0, [AGO]
+      by the policy of event 9 (yes-flag), in [TEMP]/project
       Perform the step again.
     [10]
     $ actum policy show | tail -2
@@ -679,7 +701,7 @@ fn a_policy_is_checked_before_there_is_a_ledger() {
     assert_snapshot!(shell.play("actum policy check"), @"
     $ actum policy check
     tests on text
-      ./check  not found here
+      ./check {subject}  not found here
     this is not the policy in force; `actum policy accept` makes it so
     ");
 }

@@ -66,10 +66,15 @@ fn every_key_is_on_the_page_and_every_key_of_the_page_is_printed() {
     assert_eq!(keys(&error), Keys::from(["error".to_owned()]));
     page.lists(&["error"], &error["error"]);
 
-    page.lists(&["run"], &shell.json("actum run --json --step tests --subject x -- ./check"));
+    page.lists(
+        &["run"],
+        &shell.json("actum run --json --step tests --subject x -- ./check x 2>&1"),
+    );
     let grounded = shell.json("actum ground --json tests x");
     page.lists(&["ground"], &grounded);
     page.lists(&["evidence"], &grounded["evidence"]);
+    page.lists(&["basis"], &grounded["basis"]);
+    page.lists(&["basis.policy"], &grounded["basis"]["policy"]);
     page.lists(&["ground", "skip"], &shell.json("actum skip --json tests x"));
     page.lists(&["verify"], &shell.json("actum verify --json"));
     page.lists(&["resolve"], &shell.json("actum resolve --json"));
@@ -79,11 +84,17 @@ fn every_key_is_on_the_page_and_every_key_of_the_page_is_printed() {
     // A torn write, which the next writer moves aside.
     shell.quietly("printf torn >> .actum/ledger/0000000000000000.seg");
     page.lists(&["verify"], &shell.json("actum verify --json"));
-    page.lists(&["run"], &shell.json("actum run --json --step tests --subject x -- ./check"));
+    page.lists(
+        &["run"],
+        &shell.json("actum run --json --step tests --subject x -- ./check x 2>&1"),
+    );
     page.lists_log(&shell);
     shell.quietly("truncate -s -10 .actum/ledger/*.seg");
     page.lists(&["ground"], &shell.json("actum ground --json tests x"));
     page.lists(&["resolve"], &shell.json("actum resolve --yes --json"));
+    shell.quietly("actum policy accept --yes");
+    let resolved = shell.json("actum ground --json tests x");
+    page.lists(&["basis.resolved"], &resolved["basis"]["resolved"]);
     page.lists_log(&shell);
     for line in shell.said("actum demo --json").out.lines() {
         page.lists(&["demo"], &serde_json::from_str(line).unwrap());
@@ -105,6 +116,14 @@ fn an_answer_in_json() {
     assert_snapshot!(pretty("actum ground --json tests x"), @r#"
     {
       "answer": "ungrounded",
+      "basis": {
+        "policy": {
+          "event": 1,
+          "owner": "yes-flag"
+        },
+        "project": "[TEMP]/project",
+        "resolved": null
+      },
       "changes": [],
       "evidence": null,
       "message": "No run of this step on this subject is in the ledger.",
@@ -114,10 +133,18 @@ fn an_answer_in_json() {
       "way_out": "Perform the step with `actum run`."
     }
     "#);
-    shell.quietly("actum run --quiet --step tests --subject x -- ./check");
+    shell.quietly("actum run --quiet --step tests --subject x -- ./check x");
     assert_snapshot!(pretty("actum ground --json tests x"), @r#"
     {
       "answer": "grounded",
+      "basis": {
+        "policy": {
+          "event": 1,
+          "owner": "yes-flag"
+        },
+        "project": "[TEMP]/project",
+        "resolved": null
+      },
       "changes": [],
       "evidence": {
         "at": "[TIME]",
@@ -138,6 +165,7 @@ fn an_answer_in_json() {
     assert_snapshot!(pretty("cd / && actum ground --json tests x"), @r#"
     {
       "answer": "refused",
+      "basis": null,
       "changes": [],
       "evidence": null,
       "message": "there is no ledger in / or any folder above it",

@@ -1,6 +1,7 @@
 #![cfg(test)]
 //! The one integration binary of this crate: the program as a person or a script meets it. One file a promise.
 
+mod attacks;
 mod bad_input;
 mod counts;
 mod exits;

@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 
 use crate::shell::{Shell, TESTS};
 
-const RUN: &str = "actum run -q --step tests --subject x -- ./check";
+const RUN: &str = "actum run -q --step tests --subject x -- ./check x";
 
 fn passed() -> Shell {
     let shell = Shell::with(TESTS);
@@ -88,12 +88,14 @@ fn truncated() {
 #[test]
 fn earlier_passes_are_void() {
     let shell = passed();
-    shell.quietly("actum run -q --step tests --subject last -- ./check; truncate -s -133 .actum/ledger/*.seg; actum resolve --yes; actum policy accept --yes");
+    shell.quietly("actum run -q --step tests --subject last -- ./check last; truncate -s -133 .actum/ledger/*.seg; actum resolve --yes; actum policy accept --yes");
     assert_snapshot!(shell.play("actum ground tests x"), @"
     $ actum ground tests x
     ungrounded (voided): tests on text:x
       The newest run passed before a loss after which the owner went on.
       run 7 passed, exit 0, [AGO]
+      by the policy of event 11 (yes-flag), in [TEMP]/project
+      after a loss: truncated, 1 acknowledged event given up (event 10, yes-flag)
       Perform the step again.
     [10]
     ");
@@ -164,7 +166,7 @@ fn the_store_was_moved() {
         cd inner && actum resolve --yes
         cd inner && actum ground tests x
         cd inner && actum policy accept --yes | tail -1
-        cd inner && actum run -q --step tests --subject x -- ./check
+        cd inner && actum run -q --step tests --subject x -- ./check x
         cd inner && actum ground tests x
         actum ground tests x
     "), @"
@@ -182,19 +184,23 @@ fn the_store_was_moved() {
     ungrounded (voided): tests on text:x
       The newest run passed before a loss after which the owner went on.
       run 7 passed, exit 0, [AGO]
+      by the policy of event 1 (yes-flag), in [TEMP]/project/inner
+      after a loss: moved, 0 acknowledged events given up (event 9, yes-flag)
       Perform the step again.
     [10]
     $ cd inner && actum policy accept --yes | tail -1
     accepted (event 10, owner known by yes-flag)
-    $ cd inner && actum run -q --step tests --subject x -- ./check
+    $ cd inner && actum run -q --step tests --subject x -- ./check x
     ok
     $ cd inner && actum ground tests x
     grounded (passed): tests on text:x
       run 13 passed, exit 0, [AGO]
+      by the policy of event 10 (yes-flag), in [TEMP]/project/inner
+      after a loss: moved, 0 acknowledged events given up (event 9, yes-flag)
     $ actum ground tests x
     refused (no_ledger): tests on x
-      there is no ledger in [TEMP]/project or any folder above it
-      The owner makes one with `actum init`.
+      ledger [ID] lay in [TEMP]/project/.actum before
+      Restore the folder, or see what is lost and go on: `actum resolve`.
     [12]
     ");
 }
@@ -204,11 +210,11 @@ fn a_moved_project_does_not_run_the_programs_of_its_old_place() {
     let shell = passed();
     shell.quietly("cp -a . ../copy; cd ../copy && actum resolve --yes");
     assert_snapshot!(shell.play("
-        cd ../copy && actum run --step tests --subject x -- ./check
+        cd ../copy && actum run --step tests --subject x -- ./check x
         cd ../copy && actum policy accept --yes
-        cd ../copy && actum run --step tests --subject x -- ./check
+        cd ../copy && actum run --step tests --subject x -- ./check x
     "), @"
-    $ cd ../copy && actum run --step tests --subject x -- ./check
+    $ cd ../copy && actum run --step tests --subject x -- ./check x
     ! error: `./check` was accepted as [TEMP]/project/check, and the project lies elsewhere now
     !   look at it, then `actum policy accept`
     [125]
@@ -221,7 +227,7 @@ fn a_moved_project_does_not_run_the_programs_of_its_old_place() {
       # environment PATH = [TEMP]/bin:/usr/bin:/bin
 
     accepted (event 10, owner known by yes-flag)
-    $ cd ../copy && actum run --step tests --subject x -- ./check
+    $ cd ../copy && actum run --step tests --subject x -- ./check x
     ok
     ! actum: recorded run 13: tests on text:x passed
     ");

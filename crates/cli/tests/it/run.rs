@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
 use crate::shell::{Said, Shell, TESTS, WAITS, until};
 
-const ARGS: [&str; 7] = ["run", "--step", "tests", "--subject", "x", "--", "./check"];
+const ARGS: [&str; 8] = ["run", "--step", "tests", "--subject", "x", "--", "./check", "x"];
 
 fn with_program(policy: &str, body: &str) -> Shell {
     let shell = Shell::with(policy);
@@ -57,8 +57,8 @@ fn output_is_shown_as_it_comes() {
 #[test]
 fn the_command_gets_its_own_name_and_the_projects_folder() {
     let shell = with_program(TESTS, "echo $0; pwd");
-    assert_snapshot!(shell.play("mkdir a; cd a && actum run --step tests --subject x -- ./check"), @"
-    $ mkdir a; cd a && actum run --step tests --subject x -- ./check
+    assert_snapshot!(shell.play("mkdir a; cd a && actum run --step tests --subject x -- ./check x"), @"
+    $ mkdir a; cd a && actum run --step tests --subject x -- ./check x
     [TEMP]/project/check
     [TEMP]/project
     ! actum: recorded run 8: tests on text:x passed
@@ -111,7 +111,7 @@ fn a_timeout_ends_a_whole_tree_that_does_not_want_to() {
     ];
     let timed_out = |body: &String| {
         let shell = with_program(TESTS, body);
-        let said = shell.said("actum run --step tests --subject x --timeout 100ms -- ./check");
+        let said = shell.said("actum run --step tests --subject x --timeout 100ms -- ./check x");
         gone(shell.read("child").trim().parse().unwrap());
         assert_eq!(shell.asks("tests x"), "contradicted timed_out 11");
         shell.settled(&said.to_string())
@@ -131,8 +131,8 @@ fn a_timeout_ends_a_whole_tree_that_does_not_want_to() {
 #[test]
 fn what_is_ignored_stays_ignored() {
     let shell = with_program(TESTS, "kill -HUP $$; kill -HUP $PPID; echo still here");
-    assert_snapshot!(shell.play("trap '' HUP; actum run --step tests --subject x -- ./check"), @"
-    $ trap '' HUP; actum run --step tests --subject x -- ./check
+    assert_snapshot!(shell.play("trap '' HUP; actum run --step tests --subject x -- ./check x"), @"
+    $ trap '' HUP; actum run --step tests --subject x -- ./check x
     still here
     ! actum: recorded run 8: tests on text:x passed
     ");
@@ -141,8 +141,8 @@ fn what_is_ignored_stays_ignored() {
 #[test]
 fn a_command_that_ends_well_after_its_time_is_late_all_the_same() {
     let shell = with_program(TESTS, "trap 'exit 0' TERM; sleep 60 & wait");
-    assert_snapshot!(shell.play("actum run --step tests --subject x --timeout 100ms -- ./check"), @"
-    $ actum run --step tests --subject x --timeout 100ms -- ./check
+    assert_snapshot!(shell.play("actum run --step tests --subject x --timeout 100ms -- ./check x"), @"
+    $ actum run --step tests --subject x --timeout 100ms -- ./check x
     ! actum: recorded run 8: tests on text:x timed_out: it took longer than it was given
     [124]
     ");
@@ -162,10 +162,10 @@ fn a_child_that_keeps_the_output_open_does_not_hold_the_run() {
 fn a_run_that_could_not_be_recorded_is_never_silent() {
     let shell = with_program(TESTS, "rm ../state/actum/anchors/*; echo all is well");
     assert_snapshot!(shell.play("
-        actum run --step tests --subject x -- ./check
+        actum run --step tests --subject x -- ./check x
         actum ground tests x
     "), @"
-    $ actum run --step tests --subject x -- ./check
+    $ actum run --step tests --subject x -- ./check x
     all is well
     ! error: the command ended, but run 8 could not be recorded: no anchor vouches for this ledger: it cannot be told whether it is whole
     !   it counts as incomplete; perform the step again
@@ -178,11 +178,11 @@ fn a_run_that_could_not_be_recorded_is_never_silent() {
     ");
     let shell = with_program(TESTS, "mv .actum/ledger .actum/gone; echo all is well");
     assert_snapshot!(shell.play("
-        actum run --quiet --step tests --subject x -- ./check
+        actum run --quiet --step tests --subject x -- ./check x
         mv .actum/gone .actum/ledger; actum ground tests x
-        actum verify | tail -1
+        actum verify | grep began
     "), @"
-    $ actum run --quiet --step tests --subject x -- ./check
+    $ actum run --quiet --step tests --subject x -- ./check x
     all is well
     ! error: the command ended, but run 8 could not be recorded: the ledger was cut: 0 of 9 acknowledged events are there
     !   it counts as incomplete; perform the step again
@@ -191,9 +191,10 @@ fn a_run_that_could_not_be_recorded_is_never_silent() {
     ungrounded (incomplete): tests on text:x
       A run began and never ended: it was killed, or the machine stopped.
       run 8 began and has not ended
+      by the policy of event 2 (yes-flag), in [TEMP]/project
       Perform the step again.
     [10]
-    $ actum verify | tail -1
+    $ actum verify | grep began
     note: 1 run began and has not ended
     ");
 }
@@ -213,30 +214,32 @@ fn no_lock_is_held_while_the_command_runs() {
 fn a_command_may_use_actum_itself() {
     let shell = with_program(
         TESTS,
-        "actum ground tests x; actum run -q --step tests --subject y -- ./inner",
+        "actum ground tests x; actum run -q --step tests --subject y -- ./inner y",
     );
     shell.script("inner", "echo inner");
     shell.write(
         "actum.toml",
-        "version = 1\n[steps.tests]\ncommands = [['./check'], ['./inner']]\nsubject = 'text'\n",
+        "version = 1\n[steps.tests]\ncommands = [['./check', '{subject}'], ['./inner', '{subject}']]\nsubject = 'text'\n",
     );
     shell.quietly("actum policy accept --yes");
     shell.tool("env", "exec /usr/bin/env \"$@\"");
     assert_snapshot!(shell.play("
-        actum run --step tests --subject x -- ./check
+        actum run --step tests --subject x -- ./check x
         actum ground tests x
         actum log --kind ended
     "), @"
-    $ actum run --step tests --subject x -- ./check
+    $ actum run --step tests --subject x -- ./check x
     ungrounded (running): tests on text:x
       A run began and is still going on.
       run 9 began and has not ended
+      by the policy of event 3 (yes-flag), in [TEMP]/project
       Wait for it to end.
     inner
     ! actum: recorded run 9: tests on text:x passed
     $ actum ground tests x
     grounded (passed): tests on text:x
       run 9 passed, exit 0, [AGO]
+      by the policy of event 3 (yes-flag), in [TEMP]/project
     $ actum log --kind ended
         12  [TIME]  ended      run 11: passed (exit 0)  tests on text:y
         13  [TIME]  ended      run 9: passed (exit 0)  tests on text:x
@@ -250,7 +253,7 @@ fn a_reader_that_went_away_is_no_error() {
         &policy,
         "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); echo line $i; done; echo ok",
     );
-    shell.quietly("actum run --step tests --subject x -- ./check | head -1");
+    shell.quietly("actum run --step tests --subject x -- ./check x | head -1");
     until("the end of the run", || shell.asks("tests x") == "grounded passed 0");
     for line in
         ["log --all", "verify", "policy show", "--help", "completions bash", "log --all --json"]

@@ -23,7 +23,7 @@ const POLL: Duration = Duration::from_millis(5);
 /// A step on a text, whose program does whatever `check` is told to do.
 pub(crate) const TESTS: &str = r#"version = 1
 [steps.tests]
-commands = [["./check"]]
+commands = [["./check", "{subject}"]]
 subject = "text"
 "#;
 

@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 
 use crate::shell::{Shell, TESTS};
 
-const RUN: &str = "exec actum run --step tests --subject x -- ./check";
+const RUN: &str = "exec actum run --step tests --subject x -- ./check x";
 
 fn with_program(body: &str) -> Shell {
     let shell = Shell::with(TESTS);
@@ -76,6 +76,7 @@ fn an_interrupt_that_ends_the_command_is_recorded() {
     contradicted (errored): tests on text:x
       The newest run could not be carried out, or a signal ended it.
       run 8 errored, signal 2, [AGO]
+      by the policy of event 2 (yes-flag), in [TEMP]/project
       See `actum log`, and perform the step again.
     [11]
     ");
@@ -92,7 +93,7 @@ fn the_owner_is_asked_and_answers() {
         shell.settled(&terminal.end())
     };
     assert_snapshot!(ask("n\n"), @r#"
-      commands = [["./check"]]
+      commands = [["./check", "{subject}"]]
       subject = "text"
     + lifetime = "1h"
       
@@ -103,7 +104,7 @@ fn the_owner_is_asked_and_answers() {
     [1]
     "#);
     assert_snapshot!(ask("\n"), @r#"
-      commands = [["./check"]]
+      commands = [["./check", "{subject}"]]
       subject = "text"
     + lifetime = "1h"
       
@@ -114,7 +115,7 @@ fn the_owner_is_asked_and_answers() {
     [1]
     "#);
     assert_snapshot!(ask("\x04"), @r#"
-      commands = [["./check"]]
+      commands = [["./check", "{subject}"]]
       subject = "text"
     + lifetime = "1h"
       
@@ -125,7 +126,7 @@ fn the_owner_is_asked_and_answers() {
     "#);
     assert_eq!(shell.said("actum log --kind policy").out.lines().count(), 1);
     assert_snapshot!(ask("y\n"), @r#"
-      commands = [["./check"]]
+      commands = [["./check", "{subject}"]]
       subject = "text"
     + lifetime = "1h"
       
@@ -160,7 +161,7 @@ fn a_policy_that_is_there_is_asked_about() {
     actum.toml was there already:
       version = 1
       [steps.tests]
-      commands = [["./check"]]
+      commands = [["./check", "{subject}"]]
       subject = "text"
 
     Accept this actum.toml? [y/N] n
@@ -178,7 +179,7 @@ fn a_policy_that_is_there_is_asked_about() {
     actum.toml was there already:
       version = 1
       [steps.tests]
-      commands = [["./check"]]
+      commands = [["./check", "{subject}"]]
       subject = "text"
 
     Accept this actum.toml? [y/N] yes
@@ -193,7 +194,7 @@ fn a_policy_that_is_there_is_asked_about() {
 #[test]
 fn every_owners_act_asks() {
     let shell = Shell::with(TESTS);
-    shell.quietly("actum run -q --step tests --subject x -- ./check");
+    shell.quietly("actum run -q --step tests --subject x -- ./check x");
     for (line, event) in [
         ("actum revoke 7 --reason why", "revoked"),
         ("actum key rotate", "rotated"),
