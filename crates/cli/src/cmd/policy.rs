@@ -210,7 +210,7 @@ fn settled(policy: &AcceptedPolicy) -> String {
             }
         }
     }
-    for (_, rule) in policy.policy().steps() {
+    for (_, rule) in policy.policy().commands() {
         for file in policy.files(rule) {
             let line = format!("# file {} = {} ({})", file.name, file.path, file.digest.short());
             if !text.contains(&line) {
