@@ -44,8 +44,14 @@ fn given_up(index: u64, cause: Cause, acknowledged: u64) -> Option<u64> {
         Cause::Clock => Some(0),
         // Of the other branch only its length is known, not where it began.
         Cause::Forked => None,
-        // Nothing is measured against no head.
-        _ if acknowledged == 0 => None,
-        _ => Some(acknowledged.saturating_sub(index)),
+        Cause::Truncated
+        | Cause::Damaged
+        | Cause::Unanchored
+        | Cause::Moved
+        | Cause::Swapped
+        | Cause::KeyLost => {
+            // Without a head there is nothing to measure against.
+            (acknowledged > 0).then(|| acknowledged.saturating_sub(index))
+        }
     }
 }
