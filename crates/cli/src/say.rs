@@ -241,13 +241,13 @@ impl From<StoreError> for Failure {
             StoreError::Content { .. } | StoreError::Commit(_) => None,
         };
         let exit = match &error {
-            StoreError::Refused(_) | StoreError::Missing { .. } | StoreError::KnownHere { .. } => {
-                Answer::Refused.exit_code()
-            }
+            StoreError::Refused(_)
+            | StoreError::Missing { .. }
+            | StoreError::KnownHere { .. }
+            | StoreError::Content { .. } => Answer::Refused.exit_code(),
             StoreError::AlreadyThere { .. }
             | StoreError::Locked { .. }
             | StoreError::Disk { .. }
-            | StoreError::Content { .. }
             | StoreError::Commit(_) => FAILED,
         };
         Self { exit, reason: Some(reason), message: chain(&error), hint }

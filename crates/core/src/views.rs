@@ -32,8 +32,6 @@ pub struct Resolution {
     pub cause: Cause,
     /// How the owner was known.
     pub owner: Owner,
-    /// Acknowledged events that were given up.
-    pub lost: u64,
 }
 
 /// What changes whether evidence can be trusted at all.
@@ -221,10 +219,8 @@ impl Views {
             Event::Revoked { run, .. } => self.fold_revoked(index, run)?,
             Event::Clock { .. } => self.trusted.push((index, Trust::ClockJumped)),
             Event::Recovered { first, .. } => self.confirm_before(first),
-            Event::Resolved { cause, owner, count, .. } => {
-                let lost = count.saturating_sub(index);
-                let resolved = Resolution { event: index, cause, owner, lost };
-                self.fold_resolved(resolved, raw_ms);
+            Event::Resolved { cause, owner, .. } => {
+                self.fold_resolved(Resolution { event: index, cause, owner }, raw_ms);
             }
             Event::Rotated { generation, key_id, .. } => self.fold_rotated(generation, key_id)?,
         }

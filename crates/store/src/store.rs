@@ -169,6 +169,8 @@ impl<D: Disk> Store<D> {
                 let other = found != expected && self.disk.stat(&self.places.anchor(found)).is_ok();
                 if other { Err(Refusal::Swapped { expected, found }.into()) } else { Ok(expected) }
             }
+            // It came back to where it lay before; its anchor says where it belongs.
+            (None, Some(gone), Some(found)) if gone == found => Ok(found),
             (None, Some(expected), Some(found)) => Err(Refusal::Swapped { expected, found }.into()),
             (None, Some(ledger), None) => Err(StoreError::KnownHere { path, ledger }),
             (None, None, Some(found)) => Ok(found),
@@ -180,7 +182,7 @@ impl<D: Disk> Store<D> {
         let path = &self.places.store;
         match self.disk.stat(path) {
             Ok(stat) if stat.mode & 0o170_000 != 0o040_000 => {
-                let what = "is no folder of its own; a store is not followed through links";
+                let what = "not a folder of its own; a store is not followed through links";
                 Err(StoreError::Content { path: path.clone(), what: what.to_owned() })
             }
             Ok(_) | Err(_) => Ok(()),

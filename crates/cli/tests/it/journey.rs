@@ -41,7 +41,8 @@ fn init_writes_a_policy_for_a_cargo_project_and_shows_it() {
       #   allow      further arguments that may follow a command. List only what does not weaken it: with a filter, `--no-run`
       #              or `--help` a command still ends well and proves nothing.
       #   env        names of variables to pass on, such as ["RUSTFLAGS"]. All others are left out, but for a few basic ones.
-      #   subject    what the step is performed on: "git" (all files of the work tree; the default), "file", "dir" or "text".
+      #   subject    what the step is performed on: "git" (all files of the work tree; the default); any "file", "dir" or "text",
+      #              and then each command says "{subject}" where its name stands; or only this one, such as "dir:src".
       #   lifetime   how long a pass counts, such as "24h"; without it, for as long as the subject stays the same.
       #   passes     the exit codes of a pass (0 by default), and patterns that the output must show.
       #
