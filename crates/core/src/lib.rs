@@ -44,7 +44,7 @@ pub use names::{
     Namespace, SUBJECT_MAX, SessionName, StepName, SubjectKind, SubjectName, ToolName,
 };
 pub use origin::{
-    DIGITS_IDENTIFY, How, OUTGOING_MAX, Origin, Outgoing, PARTS_MAX, Place, TEXT_IDENTIFIES,
+    DIGITS_IDENTIFY, How, OUTGOING_MAX, Origin, Outgoing, PARTS_MAX, Passage, TEXT_IDENTIFIES,
     is_verbatim, outgoing, trace,
 };
 pub use reason::{Answer, Reason, reason_page};

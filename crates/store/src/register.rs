@@ -16,7 +16,7 @@ use crate::places::Places;
 
 /// Bytes in the register of one path.
 const REGISTER_MAX: u64 = 256 * 1024;
-const HEAD: &str = "actum-place 1";
+const HEAD: &str = "actum-path 1";
 
 /// What is known of a path.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -142,6 +142,6 @@ fn bytes_of(digits: &str) -> Option<Vec<u8>> {
 
 /// The register's file: named by the digest of the path, so that it is found without looking at any other.
 fn file(places: &Places) -> PathBuf {
-    let digest = Digest::of("actum/place/v1", &[&path_bytes(&places.store)]);
-    places.state.join("places").join(digest.to_string())
+    let digest = Digest::of("actum/path/v1", &[&path_bytes(&places.store)]);
+    places.state.join("paths").join(digest.to_string())
 }

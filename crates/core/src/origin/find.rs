@@ -81,7 +81,7 @@ const COMMON: &[&str] = &[
 ];
 /// Marks after a token that a reader may or may not count to it.
 const TRIMMED_MAX: usize = 8;
-/// Places where an address may begin within one run without spaces.
+/// Passages where an address may begin within one run without spaces.
 const STARTS_MAX: usize = 4;
 
 /// What is looked for.
@@ -378,7 +378,7 @@ pub(super) fn emails(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The value as it stood in the place, grouping and all, has to have the same normal form; and it must not be a part of a
+/// The value as it stood in the passage, grouping and all, has to have the same normal form; and it must not be a part of a
 /// longer number that is written in groups.
 fn holds_account(text: &str, normal: &str) -> bool {
     let (mut bare, mut offsets) = (Vec::new(), Vec::new());

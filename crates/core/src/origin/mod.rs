@@ -1,4 +1,4 @@
-//! Where the value of a binding argument came from: the places of the context in which it stands whole, or its parts. Knows
+//! Where the value of a binding argument came from: the passages of the context in which it stands whole, or its parts. Knows
 //! no ledger and no policy; what follows from an authority is the gate's. `docs/formats/values.md` is the page.
 //!
 //! A value stands for what it names only as a whole token. Whoever finds nothing gets the least of the whole context, so
@@ -24,7 +24,7 @@ const SHOWN_MAX: usize = 80;
 
 /// One thing that was put before the model: a turn of the user, a record, a result of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place<'a> {
+pub struct Passage<'a> {
     /// The caller's name for it, given back in [`Origin::sources`].
     pub id: u64,
     /// How far it may decide.
@@ -53,7 +53,7 @@ pub enum How {
 pub struct Origin {
     /// How far the value may decide.
     pub authority: Authority,
-    /// The places that say so, in rising order; empty if nothing was found.
+    /// The passages that say so, in rising order; empty if nothing was found.
     pub sources: Vec<u64>,
     /// How it was found.
     pub how: How,
@@ -61,12 +61,12 @@ pub struct Origin {
     pub reason: String,
 }
 
-/// Where `value` came from, among the `places` of its context. `context_least` is the least authority in that context.
+/// Where `value` came from, among the `passages` of its context. `context_least` is the least authority in that context.
 ///
 /// ```
-/// use actum_core::{Authority, How, Place, Value, ValueKind, trace};
-/// let turn = Place { id: 1, authority: Authority::User, text: "Pay alice@x.example.", own_turn: true };
-/// let page = Place { id: 2, authority: Authority::Untrusted, text: "or malice@x.example", own_turn: false };
+/// use actum_core::{Authority, How, Passage, Value, ValueKind, trace};
+/// let turn = Passage { id: 1, authority: Authority::User, text: "Pay alice@x.example.", own_turn: true };
+/// let page = Passage { id: 2, authority: Authority::Untrusted, text: "or malice@x.example", own_turn: false };
 /// let origin = |value: &str| {
 ///     trace(&value.into(), ValueKind::Email, &[turn, page], Authority::Untrusted)
 /// };
@@ -77,41 +77,41 @@ pub struct Origin {
 pub fn trace(
     value: &Value,
     kind: ValueKind,
-    places: &[Place<'_>],
+    passages: &[Passage<'_>],
     context_least: Authority,
 ) -> Origin {
-    Search::new(places, context_least).value(value, kind, 0)
+    Search::new(passages, context_least).value(value, kind, 0)
 }
 
-/// Whether the address stands whole and character for character in one of `places`, so that fetching it carries out nothing
+/// Whether the address stands whole and character for character in one of `passages`, so that fetching it carries out nothing
 /// but the choice.
 ///
 /// Give it only texts that the agent could not have dictated: an answer that repeats what it was sent holds every address.
 ///
 /// ```
-/// use actum_core::{Authority, Place, is_verbatim};
+/// use actum_core::{Authority, Passage, is_verbatim};
 /// let text = "see https://x.example/a for more";
-/// let page = Place { id: 1, authority: Authority::Untrusted, text, own_turn: false };
+/// let page = Passage { id: 1, authority: Authority::Untrusted, text, own_turn: false };
 /// assert!(is_verbatim("https://x.example/a", &[page]));
 /// assert!(!is_verbatim("https://X.example/a", &[page]));
 /// ```
-pub fn is_verbatim(url: &str, places: &[Place<'_>]) -> bool {
+pub fn is_verbatim(url: &str, passages: &[Passage<'_>]) -> bool {
     ValueKind::Url.normal(url).is_some()
-        && places.iter().any(|place| Haystack::new(place.text).holds_verbatim(url))
+        && passages.iter().any(|passage| Haystack::new(passage.text).holds_verbatim(url))
 }
 
-/// The places of one context, and how much may still be looked for in them.
+/// The passages of one context, and how much may still be looked for in them.
 struct Search<'a> {
-    places: Vec<(&'a Place<'a>, Haystack<'a>)>,
+    passages: Vec<(&'a Passage<'a>, Haystack<'a>)>,
     least: Authority,
     left: usize,
 }
 
 /// What a search for one token gave.
 enum Seen {
-    /// The positions of the places that count.
+    /// The positions of the passages that count.
     In(Vec<usize>),
-    /// It stands somewhere, but is too short or too common to mean that place.
+    /// It stands somewhere, but is too short or too common to mean that passage.
     Short,
     Not,
     /// [`PARTS_MAX`] is used up.
@@ -119,9 +119,10 @@ enum Seen {
 }
 
 impl<'a> Search<'a> {
-    fn new(places: &'a [Place<'a>], least: Authority) -> Self {
-        let places = places.iter().map(|place| (place, Haystack::new(place.text))).collect();
-        Self { places, least, left: PARTS_MAX }
+    fn new(passages: &'a [Passage<'a>], least: Authority) -> Self {
+        let passages =
+            passages.iter().map(|passage| (passage, Haystack::new(passage.text))).collect();
+        Self { passages, least, left: PARTS_MAX }
     }
 
     fn value(&mut self, value: &Value, kind: ValueKind, depth: usize) -> Origin {
@@ -166,7 +167,7 @@ impl<'a> Search<'a> {
         }
         let kind = kind_of(text, declared);
         let short = match self.look(&Needle::new(text, kind)) {
-            Seen::In(places) => return self.whole(text, &places),
+            Seen::In(passages) => return self.whole(text, &passages),
             Seen::Spent => return self.spent(),
             Seen::Short => true,
             Seen::Not => false,
@@ -190,28 +191,30 @@ impl<'a> Search<'a> {
         if !needle.says_something() {
             return Seen::Short;
         }
-        let holding = self.places.iter().enumerate().filter(|(_, (_, hay))| hay.holds(needle));
-        let holding: Vec<(usize, &Place<'_>)> =
-            holding.map(|(at, (place, _))| (at, *place)).collect();
+        let holding = self.passages.iter().enumerate().filter(|(_, (_, hay))| hay.holds(needle));
+        let holding: Vec<(usize, &Passage<'_>)> =
+            holding.map(|(at, (passage, _))| (at, *passage)).collect();
         if holding.is_empty() {
             return Seen::Not;
         }
         let identifies = needle.identifies();
-        let counts = |place: &Place<'_>| {
-            identifies || (place.own_turn && place.authority == Authority::User)
+        let counts = |passage: &Passage<'_>| {
+            identifies || (passage.own_turn && passage.authority == Authority::User)
         };
         let counting: Vec<usize> =
-            holding.iter().filter(|(_, place)| counts(place)).map(|(at, _)| *at).collect();
+            holding.iter().filter(|(_, passage)| counts(passage)).map(|(at, _)| *at).collect();
         if counting.is_empty() { Seen::Short } else { Seen::In(counting) }
     }
 
-    /// The greatest authority among these places counts, so that a page which repeats the user's payee takes nothing away.
-    fn whole(&self, text: &str, places: &[usize]) -> Origin {
-        let places =
-            || places.iter().filter_map(|at| self.places.get(*at)).map(|(place, _)| *place);
-        let authority = places().map(|place| place.authority).max().unwrap_or(self.least);
-        let sources: BTreeSet<u64> =
-            places().filter(|place| place.authority == authority).map(|place| place.id).collect();
+    /// The greatest authority among these passages counts, so that a page which repeats the user's payee takes nothing away.
+    fn whole(&self, text: &str, passages: &[usize]) -> Origin {
+        let passages =
+            || passages.iter().filter_map(|at| self.passages.get(*at)).map(|(passage, _)| *passage);
+        let authority = passages().map(|passage| passage.authority).max().unwrap_or(self.least);
+        let sources: BTreeSet<u64> = passages()
+            .filter(|passage| passage.authority == authority)
+            .map(|passage| passage.id)
+            .collect();
         let sources = sources.into_iter().collect();
         let reason = format!("{} stands whole in what is {authority}", shown(text));
         Origin { authority, sources, how: How::Whole, reason }
@@ -311,7 +314,7 @@ impl<'a> Search<'a> {
 
     fn found(&mut self, text: &str, needle: &Needle) -> Origin {
         match self.look(needle) {
-            Seen::In(places) => self.whole(text, &places),
+            Seen::In(passages) => self.whole(text, &passages),
             Seen::Short => self.not_found(text, true),
             Seen::Not => self.not_found(text, false),
             Seen::Spent => self.spent(),

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::find::{address_starts, emails, runs, without_marks};
-use super::{Origin, Place, Search};
+use super::{Origin, Passage, Search};
 use crate::authority::Authority;
 use crate::kind::{ADDRESS_MAX, ValueKind, is_around_email};
 
@@ -47,16 +47,16 @@ pub struct Outgoing {
 /// Finds too many rather than too few: what a reader's program might turn into a link is one.
 ///
 /// ```
-/// use actum_core::{Authority, Place, outgoing};
+/// use actum_core::{Authority, Passage, outgoing};
 /// let text = "Send Bob https://x.example/notes";
-/// let turn = Place { id: 1, authority: Authority::User, text, own_turn: true };
+/// let turn = Passage { id: 1, authority: Authority::User, text, own_turn: true };
 /// let found = outgoing("See https://x.example/notes or evil.example!", &[turn], Authority::Derived);
 /// let all: Vec<_> = found.iter().map(|o| (o.address.as_str(), o.origin.authority)).collect();
 /// assert_eq!(all, [("https://x.example/notes", Authority::User), ("evil.example", Authority::Derived)]);
 /// ```
-pub fn outgoing(text: &str, places: &[Place<'_>], context_least: Authority) -> Vec<Outgoing> {
+pub fn outgoing(text: &str, passages: &[Passage<'_>], context_least: Authority) -> Vec<Outgoing> {
     let (mut seen, mut found) = (BTreeSet::new(), Vec::new());
-    let mut search = Search::new(places, context_least);
+    let mut search = Search::new(passages, context_least);
     let spellings = runs(text).flat_map(|run| [Some(run.to_owned()), unescaped(run)]).flatten();
     for (address, traced, kind) in spellings.flat_map(|run| addresses_of(&run)) {
         if !seen.insert(address.clone()) {

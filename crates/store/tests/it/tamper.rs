@@ -301,7 +301,7 @@ const CASES: &[Case] = &[
     ),
     (
         "register deleted",
-        |s| fs::remove_dir_all(s.places().state.join("places")).unwrap(),
+        |s| fs::remove_dir_all(s.places().state.join("paths")).unwrap(),
         "passed",
         None,
         ByHand,
@@ -309,7 +309,7 @@ const CASES: &[Case] = &[
     (
         "register of zeros",
         |s| {
-            for entry in fs::read_dir(s.places().state.join("places")).unwrap() {
+            for entry in fs::read_dir(s.places().state.join("paths")).unwrap() {
                 fs::write(entry.unwrap().path(), [0; 100]).unwrap();
             }
         },
