@@ -10,7 +10,7 @@ use actum_store::{
 };
 use etcetera::BaseStrategy as _;
 
-use crate::say::{FAILED, Failure, Outcome, Say, note, read_text};
+use crate::say::{FAILED, Failure, Outcome, Say, count, note, read_text};
 
 /// The name of the store's folder, and of the policy beside it.
 pub(crate) const STORE_NAME: &str = ".actum";
@@ -53,7 +53,16 @@ impl Context {
 
     /// Reads and verifies the ledger.
     pub(crate) fn read(&self) -> Outcome<Snapshot> {
-        Ok(self.store.read()?)
+        let snapshot = self.store.read()?;
+        // Not believed, and no alarm either, for a torn write looks the same; but nobody should have to ask for it.
+        if let Some((bytes, what)) = snapshot.leftover().filter(|_| !self.say.json) {
+            let lies = match *bytes {
+                0 => "what lies beyond the newest event is".to_owned(),
+                bytes => format!("{} beyond the newest event are", count(bytes, "byte")),
+            };
+            note(&format!("{lies} not the ledger's ({what}), and counts for nothing"));
+        }
+        Ok(snapshot)
     }
 
     /// The policy in force, with a word to the owner if the file beside it says something else.

@@ -36,13 +36,16 @@ struct Basis {
     project: String,
     policy: Accepted,
     losses: Option<Losses>,
+    /// Bytes beyond the newest event that are not the ledger's.
+    leftover_bytes: u64,
 }
 
 impl Basis {
     fn of(context: &Context, snapshot: &Snapshot) -> Outcome<Option<Self>> {
         let Some(&policy) = snapshot.views().policy() else { return Ok(None) };
         let project = context.project().display().to_string();
-        Ok(Some(Self { project, policy, losses: Losses::of(snapshot)? }))
+        let leftover_bytes = snapshot.leftover().map_or(0, |(bytes, _)| *bytes);
+        Ok(Some(Self { project, policy, losses: Losses::of(snapshot)?, leftover_bytes }))
     }
 
     fn sentence(&self) -> String {
@@ -62,6 +65,7 @@ impl Basis {
     fn to_json(&self) -> Value {
         json!({
             "project": self.project,
+            "leftover_bytes": self.leftover_bytes,
             "policy": { "event": self.policy.event, "owner": self.policy.owner.word() },
             "resolved": self.losses.map(|losses| json!({
                 "event": losses.newest.event,

@@ -117,6 +117,7 @@ fn an_answer_in_json() {
     {
       "answer": "ungrounded",
       "basis": {
+        "leftover_bytes": 0,
         "policy": {
           "event": 1,
           "owner": "yes-flag"
@@ -138,6 +139,7 @@ fn an_answer_in_json() {
     {
       "answer": "grounded",
       "basis": {
+        "leftover_bytes": 0,
         "policy": {
           "event": 1,
           "owner": "yes-flag"
