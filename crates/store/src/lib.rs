@@ -30,6 +30,7 @@ pub use group::{Asker, Group, GroupFailed, QUEUE_MAX};
 pub use journal::FileJournal;
 pub use keep::{put, random};
 pub use places::Places;
+pub use register::Register;
 pub use resolve::LossReport;
 pub use running::{RunningMark, is_running};
 pub use scan::verify;

@@ -20,7 +20,7 @@ const HEAD: &str = "actum-path 1";
 
 /// What is known of a path.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Register {
+pub struct Register {
     entries: Vec<Entry>,
 }
 
@@ -48,7 +48,8 @@ impl Register {
         Self::parse(&bytes).ok_or(StoreError::Content { path, what })
     }
 
-    fn parse(bytes: &[u8]) -> Option<Self> {
+    /// Reads the bytes of a register; nothing if they are not one.
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
         let text = core::str::from_utf8(bytes).ok()?;
         let mut lines = text.lines();
         (lines.next()? == HEAD).then_some(())?;

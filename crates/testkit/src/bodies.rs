@@ -1,12 +1,16 @@
 //! What fuzz targets run, one function a decoder: any bytes may come in, and only a broken promise panics. `fuzz/` calls them
 //! with libFuzzer; `tests/it/corpus.rs` replays the kept files through them, and what mutation makes of those.
 
-#![expect(clippy::missing_panics_doc, reason = "a panic is the finding")]
+#![expect(clippy::missing_panics_doc, clippy::panic, reason = "a panic is the finding")]
 
 use actum_core::{
     Event, Head, KeyFile, Keyring, Kind, Layout, LedgerId, Namespace, Position, SLOT_LEN,
     SessionName, StepName, SubjectName, Views, seal, segment_header,
 };
+
+use actum_core::policy::Policy;
+use actum_store::subject::Manifest;
+use actum_store::{AcceptedPolicy, Register};
 
 use crate::memory::fold;
 use crate::vectors::Vector;
@@ -23,6 +27,10 @@ pub const BODIES: &[Body] = &[
     ("subject", subject),
     ("name", name),
     ("vector", vector),
+    ("policy", policy),
+    ("accepted", accepted),
+    ("manifest", manifest),
+    ("register", register),
 ];
 
 /// Runs the body of this name.
@@ -32,6 +40,46 @@ pub fn run(body: &str, bytes: &[u8]) {
     if let Some((_, body)) = found {
         body(bytes);
     }
+}
+
+/// A policy file: read twice it is the same rules, or refused twice in the same words.
+fn policy(bytes: &[u8]) {
+    let Ok(text) = core::str::from_utf8(bytes) else { return };
+    let rules = |policy: &Policy| {
+        policy
+            .commands()
+            .map(|(name, rule)| (name.to_string(), rule.digest(&[])))
+            .collect::<Vec<_>>()
+    };
+    match (Policy::parse(text), Policy::parse(text)) {
+        (Ok(one), Ok(other)) => assert_eq!(rules(&one), rules(&other)),
+        (Err(one), Err(other)) => {
+            assert_eq!(one.to_string(), other.to_string());
+            assert!(one.line() >= 1 && one.column() >= 1, "a mistake has a place");
+        }
+        (Ok(_) | Err(_), Ok(_) | Err(_)) => panic!("the same text is a policy and is none"),
+    }
+}
+
+/// An accepted document: whatever is read has a policy that may be in force.
+fn accepted(bytes: &[u8]) {
+    if let Ok(accepted) = AcceptedPolicy::from_bytes(bytes) {
+        assert!(Policy::parse(accepted.text()).is_ok());
+    }
+}
+
+/// The manifest of a subject: whatever is read is written back the same.
+fn manifest(bytes: &[u8]) {
+    if let Ok(manifest) = Manifest::from_bytes(bytes) {
+        assert_eq!(manifest.to_bytes(), bytes);
+        assert!(manifest.changes(&manifest).is_empty());
+    }
+}
+
+/// The register of a path.
+fn register(bytes: &[u8]) {
+    let read = Register::parse(bytes);
+    assert_eq!(read, Register::parse(bytes));
 }
 
 /// The file of a segment: whatever verifies is what sealing its event again gives.
