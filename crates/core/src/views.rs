@@ -1,16 +1,17 @@
 //! The state of a ledger, folded from its events: names, runs, the policy in force, time. Nothing is true that is not an
 //! event, so these can be thrown away and folded again at any moment.
 
-use core::hash::{BuildHasherDefault, Hasher as StdHasher};
+use core::hash::BuildHasherDefault;
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
-use siphasher::sip128::{Hasher128 as _, SipHasher24};
 
 use crate::canon::{Digest, Mac};
 use crate::chain::{EventFlaw, Flaw, Position, Record, Verified};
-use crate::event::{Began, Cause, Ended, Event, Kind, Outcome, Owner, Space};
+use crate::event::{Began, Cause, Ended, Event, Kind, Outcome, Owner, Revokes, Space};
+use crate::fingerprint::{Fingerprint, LowBits, Of, fingerprint};
 use crate::keys::Keyring;
+use crate::provenance::{Item, Provenance};
 
 /// A policy that the owner accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,9 +43,6 @@ pub(crate) struct End {
     pub(crate) code: i32,
 }
 
-/// A secret-keyed 128-bit fingerprint of (namespace, step, subject).
-type Fingerprint = u128;
-
 /// Everything the rules need to know of the past.
 #[derive(Debug)]
 pub struct Views {
@@ -55,6 +53,7 @@ pub struct Views {
     /// Every run in order of its beginning: which it was, and whether it has ended.
     began: Vec<(u64, Fingerprint, bool)>,
     policies: Vec<Accepted>,
+    provenance: Provenance,
     time_ms: u64,
     distrusted_since: Option<u64>,
     void_before: u64,
@@ -87,6 +86,7 @@ impl Views {
             runs: IndexMap::default(),
             began: Vec::new(),
             policies: Vec::new(),
+            provenance: Provenance::default(),
             time_ms: 0,
             distrusted_since: None,
             void_before: 0,
@@ -161,19 +161,63 @@ impl Views {
         }
         // A clock that steps back a little does not make anything younger.
         self.time_ms = self.time_ms.max(raw_ms);
-        match *event {
+        let (at_ms, provenance) = (self.time_ms, &mut self.provenance);
+        match event {
             Event::Genesis { .. } => {}
-            Event::Named { space, number, name } => self.fold_named(space, number, name)?,
+            Event::Named { space, number, name } => self.fold_named(*space, *number, name)?,
             Event::Policy { digest, owner } => {
+                let (digest, owner) = (*digest, *owner);
                 self.policies.push(Accepted { digest, owner, event: index });
             }
-            Event::Began(began) => self.fold_began(index, &began)?,
-            Event::Ended(ended) => self.fold_ended(index, &ended)?,
-            Event::Revoked { run, .. } => self.fold_revoked(index, run)?,
+            Event::Began(began) => self.fold_began(index, began)?,
+            Event::Ended(ended) => self.fold_ended(index, ended)?,
+            Event::Revoked(revoked) if revoked.what == Revokes::Run => {
+                self.fold_revoked(index, revoked.target)?;
+            }
+            Event::Revoked(revoked) => provenance.fold_revoked(index, revoked)?,
             Event::Clock { .. } => self.distrusted_since = Some(index),
-            Event::Recovered { first, .. } => self.confirm_policies_before(first),
-            Event::Resolved { cause, .. } => self.fold_resolved(index, cause, raw_ms),
-            Event::Rotated { generation, key_id, .. } => self.fold_rotated(generation, key_id)?,
+            Event::Recovered { first, .. } => self.confirm_before(*first),
+            Event::Resolved { cause, .. } => self.fold_resolved(index, *cause, raw_ms),
+            Event::Rotated { generation, key_id, .. } => self.fold_rotated(*generation, *key_id)?,
+            Event::Opened(opened) => {
+                self.check_named(&[(Space::Session, opened.session)])?;
+                self.provenance.fold_opened(opened)?;
+            }
+            Event::Observed(observed) => {
+                let (channel, author) = (observed.channel, observed.author);
+                self.check_named(&[(Space::Channel, channel), (Space::Author, author)])?;
+                self.provenance.fold_observed(index, at_ms, observed)?;
+            }
+            Event::Wrote(wrote) => {
+                self.check_named(&[
+                    (Space::Namespace, wrote.namespace),
+                    (Space::Channel, wrote.channel),
+                    (Space::Author, wrote.author),
+                ])?;
+                let entry = fingerprint(&self.keys, Of::Entry, wrote.namespace, 0, wrote.name);
+                self.provenance.fold_wrote(index, at_ms, wrote, entry)?;
+            }
+            Event::Superseded(superseded) => provenance.fold_superseded(index, superseded)?,
+            Event::Quarantined(quarantined) => {
+                self.check_named(&[(Space::Namespace, quarantined.namespace)])?;
+                self.provenance.fold_quarantined(index, quarantined)?;
+            }
+            Event::Released(released) => provenance.fold_released(released)?,
+            Event::Granted(granted) => {
+                self.check_named(&[(Space::Called, granted.called)])?;
+                self.provenance.fold_granted(index, granted)?;
+            }
+            Event::Consented(consented) => provenance.fold_consented(index, consented)?,
+            Event::Spent(spent) => provenance.fold_spent(spent)?,
+            Event::Decided(decided) => {
+                self.check_named(&[(Space::Called, decided.called)])?;
+                self.provenance.fold_decided(index, decided);
+            }
+            Event::Enrolled(enrolled) => {
+                self.check_named(&[(Space::Adapter, enrolled.adapter)])?;
+                let (number, credential) = (enrolled.adapter, enrolled.credential);
+                self.provenance.fold_enrolled(number, credential, &enrolled.channels);
+            }
         }
         Ok(())
     }
@@ -197,11 +241,7 @@ impl Views {
             (Space::Rule, began.rule),
             (Space::Session, began.session),
         ];
-        for (space, number) in numbers {
-            if self.name(space, number).is_none() {
-                return Err(EventFlaw::Unnamed { space, number });
-            }
-        }
+        self.check_named(&numbers)?;
         let fingerprint = self.fingerprint(began.namespace, began.step, began.subject);
         self.began.push((index, fingerprint, false));
         let run = Run {
@@ -214,6 +254,14 @@ impl Views {
         };
         self.runs.insert(fingerprint, run);
         Ok(())
+    }
+
+    fn check_named(&self, numbers: &[(Space, u32)]) -> Result<(), EventFlaw> {
+        let unnamed = |(space, number): &&(Space, u32)| self.name(*space, *number).is_none();
+        match numbers.iter().find(unnamed) {
+            Some(&(space, number)) => Err(EventFlaw::Unnamed { space, number }),
+            None => Ok(()),
+        }
     }
 
     fn fold_ended(&mut self, index: u64, ended: &Ended) -> Result<(), EventFlaw> {
@@ -259,7 +307,10 @@ impl Views {
             | Cause::Damaged
             | Cause::Unanchored
             | Cause::Swapped
-            | Cause::KeyLost => self.policies.clear(),
+            | Cause::KeyLost => {
+                self.policies.clear();
+                self.provenance.void_before(index);
+            }
             Cause::Moved | Cause::Clock => {}
         }
     }
@@ -279,9 +330,10 @@ impl Views {
         }
     }
 
-    /// Policies accepted at or after `first` do not count: they were never acknowledged.
-    pub fn confirm_policies_before(&mut self, first: u64) {
+    /// What was allowed at or after `first` does not count: it was never acknowledged.
+    pub fn confirm_before(&mut self, first: u64) {
         self.policies.retain(|policy| policy.event < first);
+        self.provenance.confirm_before(first);
     }
 
     /// Where the chain stands.
@@ -376,29 +428,16 @@ impl Views {
     }
 
     fn fingerprint(&self, namespace: u32, step: u32, subject: &str) -> Fingerprint {
-        let (low, high) = self.keys.index_key();
-        let mut hasher = SipHasher24::new_with_keys(low, high);
-        hasher.write(&namespace.to_be_bytes());
-        hasher.write(&step.to_be_bytes());
-        hasher.write(subject.as_bytes());
-        hasher.finish128().as_u128()
+        fingerprint(&self.keys, Of::Run, namespace, step, subject)
     }
-}
 
-/// The fingerprint is uniform and secret already; hashing it again would only cost.
-#[derive(Debug, Default)]
-struct LowBits(u64);
+    /// Where remembered things came from.
+    pub const fn provenance(&self) -> &Provenance {
+        &self.provenance
+    }
 
-impl StdHasher for LowBits {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
-        }
-    }
-    fn write_u128(&mut self, value: u128) {
-        self.0 = u64::try_from(value & u128::from(u64::MAX)).unwrap_or_default();
+    /// The newest record of an entry.
+    pub fn record_of(&self, namespace: u32, name: &str) -> Option<&Item> {
+        self.provenance.newest(fingerprint(&self.keys, Of::Entry, namespace, 0, name))
     }
 }

@@ -188,7 +188,7 @@ impl<D: Disk> Store<D> {
         let head = scan.head.ok_or(Refusal::Unanchored)?;
         let mut views = scan.views;
         if beyond > 0 {
-            views.confirm_policies_before(head.count);
+            views.confirm_before(head.count);
         }
         let leftover = scan.found.flaw.map(|flaw| (scan.tail.rest.len() as u64, flaw.to_string()));
         Ok(Snapshot { store: self.clone(), key, head, views, beyond, leftover, bytes: scan.bytes })
