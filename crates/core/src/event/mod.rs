@@ -1,7 +1,18 @@
 //! The events of the ledger and their bytes. Knows no keys and no order; `docs/formats/ledger.md` is the promise kept here.
 
+mod codes;
+mod memory;
+
 use crate::canon::{Digest, Mac, Reader, Writer, hex};
 use crate::names::{NAME_MAX, SUBJECT_MAX};
+
+pub use codes::{
+    Audience, Cause, Decision, EntryKind, Kind, Outcome, Owner, Revokes, Seen, Space, Spends, Start,
+};
+pub use memory::{
+    Consented, Decided, Enrolled, Granted, Limit, LimitKind, Observed, Opened, Parents,
+    Quarantined, Released, Revoked, Spent, Superseded, Wrote,
+};
 
 /// Bytes in the fields of one event.
 pub const FIELDS_MAX: usize = 8192;
@@ -9,6 +20,14 @@ pub const FIELDS_MAX: usize = 8192;
 pub const NAMED_MAX: usize = 4200;
 /// Bytes in the reason of a revocation.
 pub const REASON_MAX: usize = 1024;
+/// Bytes in the name of a channel, an author or a called tool.
+pub const LONG_NAME_MAX: usize = 512;
+/// Bytes in the name of an entry: where it lies and which one it is there.
+pub const ENTRY_NAME_MAX: usize = 1024;
+/// Parents that a record names one by one.
+pub const PARENTS_MAX: usize = 256;
+/// Limits of a mandate.
+pub const LIMITS_MAX: usize = 32;
 /// The version of record layout written and read here.
 pub const VERSION: u8 = 1;
 /// Bytes before the fields of a record.
@@ -45,135 +64,8 @@ impl core::fmt::Debug for LedgerId {
     }
 }
 
-/// An enum whose variants are one byte each on disk and one word each in text.
-macro_rules! coded {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $code:literal, $word:literal;)* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name { $($(#[$vdoc])* $variant,)* }
-
-        impl $name {
-            /// Every variant, in the order of their codes.
-            pub const ALL: &[Self] = &[$(Self::$variant,)*];
-
-            /// The byte on disk.
-            pub const fn code(self) -> u8 {
-                match self { $(Self::$variant => $code,)* }
-            }
-            /// The variant of a byte; `None` for a byte nobody has defined.
-            pub const fn from_code(code: u8) -> Option<Self> {
-                match code { $($code => Some(Self::$variant),)* _ => None }
-            }
-            /// The word in messages and JSON.
-            pub const fn word(self) -> &'static str {
-                match self { $(Self::$variant => $word,)* }
-            }
-        }
-
-        impl core::fmt::Display for $name {
-            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                f.write_str(self.word())
-            }
-        }
-    };
-}
-
-coded! {
-    /// What a `Named` event introduces.
-    Space {
-        /// Whose runs.
-        Namespace = 1, "namespace";
-        /// Which safety step.
-        Step = 2, "step";
-        /// Which binary, by path and digest.
-        Tool = 3, "tool";
-        /// Which rule of the policy, by digest.
-        Rule = 4, "rule";
-        /// Who asked.
-        Session = 5, "session";
-    }
-}
-
-coded! {
-    /// How a run went. Only `Passed` discharges a step.
-    Outcome {
-        /// It did what its rule asks.
-        Passed = 1, "passed";
-        /// It ran and said no.
-        Failed = 2, "failed";
-        /// It could not be run, or a signal ended it.
-        Errored = 3, "errored";
-        /// Somebody refused it.
-        Denied = 4, "denied";
-        /// It took longer than it was given.
-        TimedOut = 5, "timed_out";
-        /// Its subject was not the same before and after.
-        SubjectChanged = 6, "subject_changed_during_run";
-    }
-}
-
-coded! {
-    /// How the owner was known when an owner's act was recorded.
-    Owner {
-        /// A person answered on a terminal.
-        Terminal = 1, "terminal";
-        /// `--yes` was given: no person was asked.
-        YesFlag = 2, "yes-flag";
-        /// The owner's own code.
-        Code = 3, "code";
-    }
-}
-
-coded! {
-    /// Why a ledger had to be resolved.
-    Cause {
-        /// Events that were acknowledged are gone.
-        Truncated = 1, "truncated";
-        /// The store tells another story than the anchor.
-        Forked = 2, "forked";
-        /// Bytes were changed.
-        Damaged = 3, "damaged";
-        /// Nothing remembers how far the ledger went.
-        Unanchored = 4, "unanchored";
-        /// The store lies elsewhere than it did.
-        Moved = 5, "moved";
-        /// The clock jumped.
-        Clock = 6, "clock";
-        /// Another ledger lay in its place.
-        Swapped = 7, "swapped";
-        /// The key is gone, so nothing can be verified.
-        KeyLost = 8, "key_lost";
-    }
-}
-
-coded! {
-    /// The kinds of event this version writes and reads. Codes 11 to 20 are kept for those to come.
-    Kind {
-        /// The first event.
-        Genesis = 1, "genesis";
-        /// A name gets its number.
-        Named = 2, "named";
-        /// A policy came into force.
-        Policy = 3, "policy";
-        /// A run began.
-        Began = 4, "began";
-        /// A run ended.
-        Ended = 5, "ended";
-        /// A run was revoked.
-        Revoked = 6, "revoked";
-        /// The clock jumped.
-        Clock = 7, "clock";
-        /// A crash was cleaned up after.
-        Recovered = 8, "recovered";
-        /// The owner went on after a loss.
-        Resolved = 9, "resolved";
-        /// A new key.
-        Rotated = 10, "rotated";
-    }
-}
-
 /// One fact. Borrows its texts from the bytes it was read from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event<'a> {
     /// The ledger was made.
     Genesis {
@@ -200,15 +92,8 @@ pub enum Event<'a> {
     Began(Began<'a>),
     /// A run ended.
     Ended(Ended),
-    /// The owner revoked a run.
-    Revoked {
-        /// The index of its `Began`.
-        run: u64,
-        /// How the owner was known.
-        owner: Owner,
-        /// Why.
-        reason: &'a str,
-    },
+    /// The owner took something back.
+    Revoked(Revoked<'a>),
     /// The clock went back further, or forward faster, than a clock does.
     Clock {
         /// The ledger's time until now, in ms.
@@ -247,6 +132,28 @@ pub enum Event<'a> {
         /// How the owner was known.
         owner: Owner,
     },
+    /// A session began.
+    Opened(Opened),
+    /// Something was put before a model.
+    Observed(Observed),
+    /// An entry was written.
+    Wrote(Wrote<'a>),
+    /// An entry was replaced, or taken back.
+    Superseded(Superseded),
+    /// An entry is withheld.
+    Quarantined(Quarantined<'a>),
+    /// The owner released an entry.
+    Released(Released),
+    /// The owner allowed something beforehand.
+    Granted(Granted<'a>),
+    /// The owner allowed one call.
+    Consented(Consented),
+    /// Something allowed was used up.
+    Spent(Spent),
+    /// The gate decided.
+    Decided(Decided),
+    /// The owner let an adapter observe.
+    Enrolled(Enrolled<'a>),
 }
 
 /// The beginning of a run: what is about to happen, to what, by whom, under which rule.
@@ -294,11 +201,22 @@ impl<'a> Event<'a> {
             Self::Policy { .. } => Kind::Policy,
             Self::Began(_) => Kind::Began,
             Self::Ended(_) => Kind::Ended,
-            Self::Revoked { .. } => Kind::Revoked,
+            Self::Revoked(_) => Kind::Revoked,
             Self::Clock { .. } => Kind::Clock,
             Self::Recovered { .. } => Kind::Recovered,
             Self::Resolved { .. } => Kind::Resolved,
             Self::Rotated { .. } => Kind::Rotated,
+            Self::Opened(_) => Kind::Opened,
+            Self::Observed(_) => Kind::Observed,
+            Self::Wrote(_) => Kind::Wrote,
+            Self::Superseded(_) => Kind::Superseded,
+            Self::Quarantined(_) => Kind::Quarantined,
+            Self::Released(_) => Kind::Released,
+            Self::Granted(_) => Kind::Granted,
+            Self::Consented(_) => Kind::Consented,
+            Self::Spent(_) => Kind::Spent,
+            Self::Decided(_) => Kind::Decided,
+            Self::Enrolled(_) => Kind::Enrolled,
         }
     }
 
@@ -308,11 +226,11 @@ impl<'a> Event<'a> {
     /// If a text is longer than its limit: the request that made the event has checked it.
     pub fn encode(&self) -> Vec<u8> {
         let mut w = Writer::default();
-        match *self {
+        match self {
             Self::Genesis { ledger } => w.fixed(ledger.as_bytes()),
             Self::Named { space, number, name } => {
                 w.u8(space.code());
-                w.u32(number);
+                w.u32(*number);
                 w.framed(name);
             }
             Self::Policy { digest, owner } => {
@@ -334,33 +252,39 @@ impl<'a> Event<'a> {
                 w.fixed(ended.result.as_bytes());
                 w.fixed(ended.subject_digest.as_bytes());
             }
-            Self::Revoked { run, owner, reason } => {
-                w.u8(REVOKES_A_RUN);
-                w.u64(run);
-                w.u8(owner.code());
-                w.framed(reason.as_bytes());
-            }
+            Self::Revoked(revoked) => revoked.write(&mut w),
             Self::Clock { before, now } => {
-                w.u64(before);
-                w.u64(now);
+                w.u64(*before);
+                w.u64(*now);
             }
             Self::Recovered { first, kept, dropped, digest } => {
                 for number in [first, kept, dropped] {
-                    w.u64(number);
+                    w.u64(*number);
                 }
                 w.fixed(digest.as_bytes());
             }
             Self::Resolved { cause, count, mac, owner } => {
                 w.u8(cause.code());
-                w.u64(count);
+                w.u64(*count);
                 w.fixed(mac.as_bytes());
                 w.u8(owner.code());
             }
             Self::Rotated { generation, key_id, owner } => {
-                w.u32(generation);
-                w.fixed(&key_id);
+                w.u32(*generation);
+                w.fixed(key_id);
                 w.u8(owner.code());
             }
+            Self::Opened(opened) => opened.write(&mut w),
+            Self::Observed(observed) => observed.write(&mut w),
+            Self::Wrote(wrote) => wrote.write(&mut w),
+            Self::Superseded(superseded) => superseded.write(&mut w),
+            Self::Quarantined(quarantined) => quarantined.write(&mut w),
+            Self::Released(released) => released.write(&mut w),
+            Self::Granted(granted) => granted.write(&mut w),
+            Self::Consented(consented) => consented.write(&mut w),
+            Self::Spent(spent) => spent.write(&mut w),
+            Self::Decided(decided) => decided.write(&mut w),
+            Self::Enrolled(enrolled) => enrolled.write(&mut w),
         }
         assert!(w.0.len() <= FIELDS_MAX, "every text has its own, smaller limit");
         w.0
@@ -394,12 +318,7 @@ impl<'a> Event<'a> {
                 result: r.digest()?,
                 subject_digest: r.digest()?,
             }),
-            Kind::Revoked if r.u8()? == REVOKES_A_RUN => Self::Revoked {
-                run: r.u64()?,
-                owner: Owner::from_code(r.u8()?)?,
-                reason: r.text(REASON_MAX)?,
-            },
-            Kind::Revoked => return None,
+            Kind::Revoked => Self::Revoked(Revoked::read(&mut r)?),
             Kind::Clock => Self::Clock { before: r.u64()?, now: r.u64()? },
             Kind::Recovered => Self::Recovered {
                 first: r.u64()?,
@@ -418,6 +337,17 @@ impl<'a> Event<'a> {
                 key_id: r.array()?,
                 owner: Owner::from_code(r.u8()?)?,
             },
+            Kind::Opened => Self::Opened(Opened::read(&mut r)?),
+            Kind::Observed => Self::Observed(Observed::read(&mut r)?),
+            Kind::Wrote => Self::Wrote(Wrote::read(&mut r)?),
+            Kind::Superseded => Self::Superseded(Superseded::read(&mut r)?),
+            Kind::Quarantined => Self::Quarantined(Quarantined::read(&mut r)?),
+            Kind::Released => Self::Released(Released::read(&mut r)?),
+            Kind::Granted => Self::Granted(Granted::read(&mut r)?),
+            Kind::Consented => Self::Consented(Consented::read(&mut r)?),
+            Kind::Spent => Self::Spent(Spent::read(&mut r)?),
+            Kind::Decided => Self::Decided(Decided::read(&mut r)?),
+            Kind::Enrolled => Self::Enrolled(Enrolled::read(&mut r)?),
         };
         r.finished().then_some(event)
     }
@@ -428,13 +358,14 @@ fn is_name_of(space: Space, name: &[u8]) -> bool {
     match space {
         Space::Tool => name.len() >= 32,
         Space::Rule => name.len() == 32,
-        Space::Namespace | Space::Step | Space::Session => {
+        Space::Namespace | Space::Step | Space::Session | Space::Adapter => {
             name.len() <= NAME_MAX && core::str::from_utf8(name).is_ok()
+        }
+        Space::Channel | Space::Author | Space::Called => {
+            name.len() <= LONG_NAME_MAX && core::str::from_utf8(name).is_ok()
         }
     }
 }
-
-const REVOKES_A_RUN: u8 = 1;
 
 /// What stands before the fields of every event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
