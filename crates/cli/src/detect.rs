@@ -45,7 +45,8 @@ const HEAD: &str = r#"# What counts as a safety step of this project, and what a
 #   allow      further arguments that may follow a command. List only what does not weaken it: with a filter, `--no-run`
 #              or `--help` a command still ends well and proves nothing.
 #   env        names of variables to pass on, such as ["RUSTFLAGS"]. All others are left out, but for a few basic ones.
-#   subject    what the step is performed on: "git" (all files of the work tree; the default), "file", "dir" or "text".
+#   subject    what the step is performed on: "git" (all files of the work tree; the default); any "file", "dir" or "text",
+#              and then each command says "{subject}" where its name stands; or only this one, such as "dir:src".
 #   lifetime   how long a pass counts, such as "24h"; without it, for as long as the subject stays the same.
 #   passes     the exit codes of a pass (0 by default), and patterns that the output must show.
 #
@@ -547,7 +548,8 @@ mod tests {
         #   allow      further arguments that may follow a command. List only what does not weaken it: with a filter, `--no-run`
         #              or `--help` a command still ends well and proves nothing.
         #   env        names of variables to pass on, such as ["RUSTFLAGS"]. All others are left out, but for a few basic ones.
-        #   subject    what the step is performed on: "git" (all files of the work tree; the default), "file", "dir" or "text".
+        #   subject    what the step is performed on: "git" (all files of the work tree; the default); any "file", "dir" or "text",
+        #              and then each command says "{subject}" where its name stands; or only this one, such as "dir:src".
         #   lifetime   how long a pass counts, such as "24h"; without it, for as long as the subject stays the same.
         #   passes     the exit codes of a pass (0 by default), and patterns that the output must show.
         #

@@ -39,7 +39,11 @@ pub struct Resolution {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Trust {
     ClockJumped,
-    Resolved(Resolution),
+    Resolved {
+        resolution: Resolution,
+        /// The ledger's time before it started anew.
+        before_ms: u64,
+    },
 }
 
 /// A run that began before the newest of its step and subject and ended after that began, on the same content, not well.
@@ -357,7 +361,8 @@ impl Views {
     }
 
     fn fold_resolved(&mut self, resolved: Resolution, raw_ms: u64) {
-        self.trusted.push((resolved.event, Trust::Resolved(resolved)));
+        let trust = Trust::Resolved { resolution: resolved, before_ms: self.time_ms };
+        self.trusted.push((resolved.event, trust));
         // Every pass before this is void, so nothing can be made younger by starting anew from the clock as it is.
         self.time_ms = raw_ms;
         match resolved.cause {
@@ -392,12 +397,20 @@ impl Views {
 
     /// What the owner did or allowed at or after `first` does not count: nobody acknowledged it. A jump of the clock does, and
     /// so does whatever was taken back.
+    ///
+    /// With a `Resolved` that does not count, passes before it are no longer void, so time is again what it was: else a clock
+    /// that was set back would make them younger. Approvals, mandates and enrolments that it voided stay so.
     pub fn confirm_before(&mut self, first: u64) {
         self.policies.retain(|(event, _)| *event < first);
+        let mut time_ms = self.time_ms;
         self.trusted.retain(|(event, trust)| match trust {
-            Trust::Resolved(_) => *event < first,
-            Trust::ClockJumped => true,
+            Trust::Resolved { before_ms, .. } if *event >= first => {
+                time_ms = time_ms.max(*before_ms);
+                false
+            }
+            Trust::Resolved { .. } | Trust::ClockJumped => true,
         });
+        self.time_ms = time_ms;
         self.provenance.confirm_before(first);
     }
 
@@ -438,14 +451,14 @@ impl Views {
     pub fn distrusted_since(&self) -> Option<u64> {
         match self.trusted.last() {
             Some((event, Trust::ClockJumped)) => Some(*event),
-            Some((_, Trust::Resolved(_))) | None => None,
+            Some((_, Trust::Resolved { .. })) | None => None,
         }
     }
 
     /// The newest time that the owner went on after a loss.
     pub fn resolution(&self) -> Option<&Resolution> {
         self.trusted.iter().rev().find_map(|(_, trust)| match trust {
-            Trust::Resolved(resolved) => Some(resolved),
+            Trust::Resolved { resolution, .. } => Some(resolution),
             Trust::ClockJumped => None,
         })
     }

@@ -15,6 +15,7 @@ mod register;
 mod resolve;
 mod running;
 mod scan;
+mod snapshot;
 mod store;
 pub mod subject;
 
@@ -32,4 +33,5 @@ pub use places::Places;
 pub use resolve::LossReport;
 pub use running::{RunningMark, is_running};
 pub use scan::verify;
-pub use store::{PATIENCE, Snapshot, Store, Writer};
+pub use snapshot::Snapshot;
+pub use store::{PATIENCE, Store, Writer};

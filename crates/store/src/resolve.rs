@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::journal::FileJournal;
 use crate::places::Places;
 use crate::register::Register;
-use crate::scan::{Scan, Tail, segment_paths};
+use crate::scan::{Scan, Tail, scan, segment_paths};
 use crate::store::{Store, Writer};
 
 /// What was lost, for the owner to see before going on.
@@ -46,8 +46,8 @@ impl<D: Disk> Store<D> {
     /// [`StoreError::Commit`] with nothing to resolve if the ledger is sound; whatever [`Store::examine`] finds; what the
     /// disk said.
     pub fn resolve(&self, writer: &Writer, owner: Owner) -> Result<LossReport, StoreError> {
-        self.prepare()?;
-        let lock = self.take_lock(writer)?;
+        self.make_folders()?;
+        let lock = self.lock(writer)?;
         let Some(Diagnosis { report, scan }) = self.diagnose()? else {
             drop(lock);
             let mut ledger = self.write(writer)?;
@@ -86,7 +86,7 @@ impl<D: Disk> Store<D> {
             let what = format!("the key of ledger {ledger} is gone: nothing in it can be verified");
             return self.begins_anew(ledger, Cause::KeyLost, what).map(Some);
         }
-        let scan = self.scan_here(ledger)?;
+        let scan = scan(&self.disk, &self.places, ledger)?;
         let cause = match &scan.judged {
             Ok(_) => return Ok(clock_diagnosis(scan)),
             Err(refusal) => cause(refusal),
@@ -123,7 +123,7 @@ impl<D: Disk> Store<D> {
         if register.here() != Some(expected) || key_lost {
             return self.begins_anew(expected, Cause::Swapped, refusal.to_string());
         }
-        let mut scan = self.scan_here(expected)?;
+        let mut scan = scan(&self.disk, &self.places, expected)?;
         // What lies here is another's: none of it is a prefix of ours.
         let all = segment_paths(&self.disk, &self.places)?;
         scan.views = Views::new(scan.views.keys().clone(), &[]);
@@ -147,14 +147,14 @@ impl<D: Disk> Store<D> {
         writer: &Writer,
         loss: impl Fn(u64, Mac) -> Loss,
     ) -> Result<(), StoreError> {
-        self.put_right(&scan.tail)?;
+        self.clean_up(&scan.tail)?;
         let head = scan.head.as_ref();
         let counter = head.map_or(0, |head| head.counter);
         let incarnation = head.map_or(0, |head| head.incarnation);
         let loss = head.map_or_else(|| loss(0, Mac::ZERO), |head| loss(head.count, head.mac));
         self.leave_old_place(head)?;
         self.register(report.ledger)?;
-        let journal = self.journal_at(report.ledger, &scan.tail, counter, lock)?;
+        let journal = self.journal(report.ledger, &scan.tail, counter, lock)?;
         let _ledger: Ledger<FileJournal<D>> =
             Ledger::resolve(scan.views, journal, incarnation, &loss, &writer.reading)?;
         Ok(())
@@ -176,10 +176,10 @@ impl<D: Disk> Store<D> {
     /// The key is gone: everything is moved aside, and a new ledger begins by saying so.
     fn start_over(&self, lock: D::Lock, writer: &Writer, loss: &Loss) -> Result<(), StoreError> {
         for path in segment_paths(&self.disk, &self.places)? {
-            self.set_aside(&path)?;
+            self.move_aside(&path)?;
         }
-        let key = self.fresh_key()?;
-        let journal = self.journal_at(key.ledger(), &Tail::default(), 0, lock)?;
+        let key = self.new_key()?;
+        let journal = self.journal(key.ledger(), &Tail::default(), 0, lock)?;
         let views = Views::new(Keyring::new(&key), &[]);
         let _ledger: Ledger<FileJournal<D>> =
             Ledger::resolve(views, journal, 0, loss, &writer.reading)?;

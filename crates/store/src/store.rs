@@ -4,20 +4,18 @@
 use core::time::Duration;
 
 use actum_core::{
-    CommitError, Digest, Event, Head, Header, KeyFile, Keyring, Ledger, LedgerId, Leftover, Owner,
-    Reading, Refusal, Request, SEGMENT_HEADER_LEN, Views,
+    CommitError, Digest, KeyFile, Keyring, Ledger, LedgerId, Leftover, Owner, Reading, Refusal,
+    Request, SEGMENT_HEADER_LEN,
 };
 
-use crate::accepted::{AcceptedPolicy, PolicyMissing};
 use crate::disk::{Disk, DiskFile as _, RealDisk};
 use crate::error::StoreError;
 use crate::journal::FileJournal;
 use crate::keep::{make_folder, new_root, put, random, read_key, write_key};
 use crate::places::Places;
 use crate::register::Register;
-use crate::scan::{
-    Scan, Tail, claimed_id, read_head, read_segment, scan, scan_with, segment_paths, verify,
-};
+use crate::scan::{Tail, claimed_id, read_head, scan_with, segment_paths};
+use crate::snapshot::Snapshot;
 
 /// How long a writer waits for another.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -38,18 +36,6 @@ pub struct Writer {
     pub patience: Duration,
     /// The clocks.
     pub reading: Reading,
-}
-
-/// A ledger as it was read and verified, without the right to write.
-#[derive(Debug)]
-pub struct Snapshot<D: Disk = RealDisk> {
-    store: Store<D>,
-    key: KeyFile,
-    head: Head,
-    views: Views,
-    beyond: u64,
-    leftover: Option<(u64, String)>,
-    bytes: u64,
 }
 
 impl Store<RealDisk> {
@@ -104,7 +90,7 @@ impl<D: Disk> Store<D> {
         Register::read(&self.disk, &self.places)?.enter(&self.disk, &self.places, ledger)
     }
 
-    fn make_folders(&self) -> Result<(), StoreError> {
+    pub(crate) fn make_folders(&self) -> Result<(), StoreError> {
         let store = &self.places.store;
         let places = &self.places;
         for folder in [places.segments(), places.keys(), places.anchors()] {
@@ -117,7 +103,7 @@ impl<D: Disk> Store<D> {
         )
     }
 
-    fn new_key(&self) -> Result<KeyFile, StoreError> {
+    pub(crate) fn new_key(&self) -> Result<KeyFile, StoreError> {
         let ledger = LedgerId::from_bytes(*random::<16>()?);
         let key = KeyFile::new(ledger, new_root()?);
         write_key(&self.disk, &self.places, &key)?;
@@ -134,7 +120,7 @@ impl<D: Disk> Store<D> {
         Ok(Ledger::create(Keyring::new(key), journal, reading)?)
     }
 
-    fn lock(&self, writer: &Writer) -> Result<D::Lock, StoreError> {
+    pub(crate) fn lock(&self, writer: &Writer) -> Result<D::Lock, StoreError> {
         let path = self.places.lock();
         self.disk.lock(&path, &writer.holder, writer.patience).map_err(|refused| match refused {
             Ok(holder) => StoreError::Locked { path, holder },
@@ -145,7 +131,7 @@ impl<D: Disk> Store<D> {
         })
     }
 
-    fn journal(
+    pub(crate) fn journal(
         &self,
         ledger: LedgerId,
         tail: &Tail,
@@ -233,18 +219,7 @@ impl<D: Disk> Store<D> {
     pub fn read(&self) -> Result<Snapshot<D>, StoreError> {
         let key = read_key(&self.disk, &self.places, self.identify()?)?;
         let scan = scan_with(&self.disk, &self.places, &key, 0)?;
-        self.snapshot(key, scan)
-    }
-
-    fn snapshot(&self, key: KeyFile, scan: Scan) -> Result<Snapshot<D>, StoreError> {
-        let beyond = scan.judged?;
-        let head = scan.head.ok_or(Refusal::Unanchored)?;
-        let mut views = scan.views;
-        if beyond > 0 {
-            views.confirm_before(head.count);
-        }
-        let leftover = scan.found.flaw.map(|flaw| (scan.tail.rest.len() as u64, flaw.to_string()));
-        Ok(Snapshot { store: self.clone(), key, head, views, beyond, leftover, bytes: scan.bytes })
+        Snapshot::of(self.clone(), key, scan)
     }
 
     /// Opens the ledger for writing: takes the lock, verifies everything, cleans up after a crash.
@@ -287,7 +262,7 @@ impl<D: Disk> Store<D> {
 
     /// Moves what does not verify to a side file, never just cuts it, and writes genuine bytes beyond the head again: after
     /// a failed sync they may be in memory only. Returns how many bytes were moved, and their digest.
-    fn clean_up(&self, tail: &Tail) -> Result<(u64, Digest), StoreError> {
+    pub(crate) fn clean_up(&self, tail: &Tail) -> Result<(u64, Digest), StoreError> {
         let lost = &tail.rest;
         let digest = Digest::of("actum/dropped/v1", &[lost]);
         if let Some(path) = tail.segment.as_ref().filter(|_| !lost.is_empty()) {
@@ -316,7 +291,7 @@ impl<D: Disk> Store<D> {
         Ok((lost.len() as u64, digest))
     }
 
-    fn move_aside(&self, path: &std::path::Path) -> Result<(), StoreError> {
+    pub(crate) fn move_aside(&self, path: &std::path::Path) -> Result<(), StoreError> {
         let folder = self.places.lost();
         make_folder(&self.disk, &folder)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -341,142 +316,5 @@ impl<D: Disk> Store<D> {
         let event = ledger.record(Request::Rotate { keys, owner }, &writer.reading)?;
         self.activate(&next, ledger.views().position().generation)?;
         Ok(event)
-    }
-
-    pub(crate) fn scan_here(&self, ledger: LedgerId) -> Result<Scan, StoreError> {
-        scan(&self.disk, &self.places, ledger)
-    }
-
-    pub(crate) fn take_lock(&self, writer: &Writer) -> Result<D::Lock, StoreError> {
-        self.lock(writer)
-    }
-
-    pub(crate) fn put_right(&self, tail: &Tail) -> Result<(), StoreError> {
-        self.clean_up(tail).map(|_| ())
-    }
-
-    pub(crate) fn prepare(&self) -> Result<(), StoreError> {
-        self.make_folders()
-    }
-
-    pub(crate) fn journal_at(
-        &self,
-        ledger: LedgerId,
-        tail: &Tail,
-        counter: u64,
-        lock: D::Lock,
-    ) -> Result<FileJournal<D>, StoreError> {
-        self.journal(ledger, tail, counter, lock)
-    }
-
-    pub(crate) fn set_aside(&self, path: &std::path::Path) -> Result<(), StoreError> {
-        self.move_aside(path)
-    }
-
-    pub(crate) fn fresh_key(&self) -> Result<KeyFile, StoreError> {
-        self.new_key()
-    }
-}
-
-impl<D: Disk> Snapshot<D> {
-    /// The state as of the newest event.
-    pub const fn views(&self) -> &Views {
-        &self.views
-    }
-
-    /// The head the store was judged against.
-    pub const fn head(&self) -> &Head {
-        &self.head
-    }
-
-    /// Genuine events beyond the head: they happened and were not acknowledged.
-    pub const fn beyond(&self) -> u64 {
-        self.beyond
-    }
-
-    /// Bytes beyond the newest event that do not verify, and what is wrong with them: a torn write, or somebody's attempt.
-    pub const fn leftover(&self) -> Option<&(u64, String)> {
-        self.leftover.as_ref()
-    }
-
-    /// Bytes of all segments.
-    pub const fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Where the parts lie.
-    pub const fn places(&self) -> &Places {
-        &self.store.places
-    }
-
-    /// The policy in force.
-    ///
-    /// # Errors
-    /// [`PolicyMissing`].
-    pub fn policy(&self) -> Result<AcceptedPolicy, PolicyMissing> {
-        AcceptedPolicy::in_force(&self.store.disk, &self.store.places, &self.views)
-    }
-
-    /// Shows every event of this snapshot from index `from` on. The bytes are verified again: they come from the disk.
-    ///
-    /// # Errors
-    /// [`Refusal::Damaged`] or [`Refusal::Truncated`] if they are not what this snapshot saw.
-    pub fn events(
-        &self,
-        from: u64,
-        mut visit: impl FnMut(&Header, &Event<'_>),
-    ) -> Result<(), StoreError> {
-        let count = self.views.position().count;
-        let mut views = Views::new(self.views.keys().clone(), &[]);
-        for path in segment_paths(&self.store.disk, &self.store.places)? {
-            let Some(bytes) = read_segment(&self.store.disk, &path)? else { break };
-            let (at, keys) = (*views.position(), views.keys().clone());
-            let verified = verify(&bytes, &keys, &at);
-            let admitted = views.admit(&verified);
-            let good = views.position().count.min(count);
-            for record in
-                verified.records().filter(|record| (from..good).contains(&record.header.index))
-            {
-                if let Some(event) = record.event() {
-                    visit(&record.header, &event);
-                }
-            }
-            match admitted.flaw {
-                Some(flaw) if flaw.event() < count => {
-                    return Err(Refusal::Damaged { flaw, count }.into());
-                }
-                Some(_) => return Ok(()),
-                None => {}
-            }
-        }
-        let found = views.position().count;
-        if found < count { Err(Refusal::Truncated { found, count }.into()) } else { Ok(()) }
-    }
-
-    /// Looks whether the ledger went on, and takes that over. Returns whether it did.
-    ///
-    /// # Errors
-    /// [`Refusal::RolledBack`] if store and anchor do not reach what this snapshot has seen, and whatever
-    /// [`Store::read`] finds. The snapshot stays as it was then.
-    pub fn refresh(&mut self) -> Result<bool, StoreError> {
-        let (disk, places) = (&self.store.disk, &self.store.places);
-        let seen = self.head.count;
-        let rolled_back = |found| StoreError::Refused(Refusal::RolledBack { seen, found });
-        // The key before the head: a rotation moves both, in this order.
-        let key = read_key(disk, places, self.key.ledger())?;
-        let head = read_head(disk, places, &Keyring::new(&key))?;
-        if head.as_ref() == Some(&self.head) {
-            return Ok(false);
-        }
-        let found = head.as_ref().map_or(0, |head| head.count);
-        if head.is_none_or(|head| head.counter <= self.head.counter || head.count < seen) {
-            return Err(rolled_back(found));
-        }
-        let scan = scan_with(disk, places, &key, seen)?;
-        if seen > 0 && scan.views.mac_of(seen) != Some(self.head.mac) {
-            return Err(rolled_back(found));
-        }
-        *self = self.store.snapshot(key, scan)?;
-        Ok(true)
     }
 }

@@ -246,10 +246,18 @@ impl Model {
         })
     }
 
-    /// The greatest clock among the first `count` facts, since the owner last resolved something.
+    /// The ledger's time after the first `count` facts: the greatest clock since the owner last resolved something, unless by
+    /// then that was found never to have been acknowledged.
     fn time_at(&self, count: usize) -> u64 {
-        self.facts.iter().take(count).fold(0, |time_ms, (raw_ms, fact)| match fact {
-            Fact::Resolved { .. } => *raw_ms,
+        let facts = || self.facts.iter().enumerate().take(count);
+        let stands = |at: usize| {
+            facts().skip(at).all(|(_, (_, fact))| match fact {
+                Fact::Recovered { first } => *first > at,
+                _ => true,
+            })
+        };
+        facts().fold(0, |time_ms, (at, (raw_ms, fact))| match fact {
+            Fact::Resolved { .. } if stands(at) => *raw_ms,
             _ => time_ms.max(*raw_ms),
         })
     }

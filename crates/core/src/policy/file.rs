@@ -233,6 +233,8 @@ fn subject(value: &Spanned<DeValue<'_>>, what: &str) -> Read<(SubjectKind, Optio
     }
     if text.contains(':') {
         return match SubjectName::parse(text) {
+            // There is one work tree: `git:HEAD` says no more than `git`.
+            Ok(name) if name.kind() == SubjectKind::Git => Ok((SubjectKind::Git, None)),
             Ok(name) => Ok((name.kind(), Some(name))),
             Err(error) => refuse(value.span(), Problem::Name(error)),
         };

@@ -322,6 +322,34 @@ fn a_jump_forward_is_said_whatever_is_written_next() {
 }
 
 #[test]
+fn a_resolve_that_was_not_acknowledged_sets_no_clock_back() {
+    let later = Reading::wall(START.wall_ms + 3_600_000);
+    let mut ledger = new_ledger();
+    ledger.record(accept(1), &later).unwrap();
+    let first = ledger.views().position().count;
+    // The clock is set back by an hour; the owner goes on, and the writer stops before the head moves.
+    ledger.record(accept(2), &START).unwrap();
+    ledger.record(Request::ResolveClock { owner: OWNER }, &START).unwrap();
+    assert_eq!(ledger.views().time_ms(), START.wall_ms);
+    let kept = ledger.views().position().count - first;
+    let bytes = ledger.into_journal().segment().to_vec();
+
+    let mut views = fold(&bytes, &keys()).unwrap();
+    views.confirm_before(first);
+    assert_eq!(views.time_ms(), later.wall_ms);
+    let digest = Digest::of("actum/dropped/v1", &[b""]);
+    let leftover = Leftover { first, kept, dropped: 0, digest };
+    let views = fold(&bytes, &keys()).unwrap();
+    let journal = Memory::holding(bytes);
+    let ledger = Ledger::resume(views, journal, 1, &later, Some(&leftover), &START).unwrap();
+    let read = fold(ledger.journal().segment(), &keys()).unwrap();
+    for views in [ledger.views(), &read] {
+        assert_eq!(views.time_ms(), later.wall_ms);
+        assert!(views.distrusted_since().is_some());
+    }
+}
+
+#[test]
 fn a_policy_that_was_not_acknowledged_does_not_come_into_force() {
     let mut ledger = new_ledger();
     ledger.record(accept(1), &START).unwrap();

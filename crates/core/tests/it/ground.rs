@@ -266,6 +266,8 @@ fn the_newest_run_answers() {
     check(&[both[0], both[1], PASSED, ends, Passes("tests")], ASK, "grounded passed");
     check(&[both[0], both[1], ends, PASSED], ASK, "contradicted failed");
     check(&[both[0], ends, both[1], PASSED], ASK, "grounded passed");
+    // Nor by a third that began before it went wrong.
+    check(&[both[0], Passes("tests"), Passes("tests"), ends], ASK, "contradicted failed");
 }
 
 #[test]

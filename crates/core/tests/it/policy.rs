@@ -29,7 +29,11 @@ fn step(keys: &str) -> String {
 }
 
 fn head() -> SubjectName {
-    SubjectName::parse("HEAD").unwrap()
+    subject("HEAD")
+}
+
+fn subject(name: &str) -> SubjectName {
+    SubjectName::parse(name).unwrap()
 }
 
 fn argv(line: &str) -> Vec<String> {
@@ -146,21 +150,21 @@ fn a_star_never_hands_over_what_is_run() {
         r#"commands = [["tool", "-c", "*"]]"#,
         r#"commands = [["cmd", "/c", "*"]]"#,
     ]), @"
-    actum.toml:3:14: the first word of a command names its program and cannot be `*`
-    actum.toml:3:14: the first word of a command names its program and cannot be `*`
-    actum.toml:3:26: `*` cannot stand here: `sh` runs what its arguments say unless a script comes first; list the commands you mean
-    actum.toml:3:20: `*` cannot stand here: `sh` runs what its arguments say unless a script comes first; list the commands you mean
-    actum.toml:3:34: `*` cannot stand here: `/bin/bash` runs what its arguments say unless a script comes first; list the commands you mean
-    actum.toml:3:21: `*` cannot stand here: `env` runs whatever its arguments name; list the commands you mean
-    actum.toml:3:28: `*` cannot stand here: `env` runs whatever its arguments name; list the commands you mean
-    actum.toml:3:30: `*` cannot stand here: `timeout` runs whatever its arguments name; list the commands you mean
-    actum.toml:3:34: `*` cannot stand here: `sudo` runs whatever its arguments name; list the commands you mean
-    actum.toml:3:28: `*` cannot stand here: `python3.12` runs what its arguments say unless a script comes first; list the commands you mean
-    actum.toml:3:30: `*` cannot stand here: `python` runs what its arguments say unless a script comes first; list the commands you mean
-    actum.toml:3:26: `*` cannot stand here: `Node.exe` runs what its arguments say unless a script comes first; list the commands you mean
-    actum.toml:3:28: `*` cannot stand here: what follows `run` is what is run; list the commands you mean
-    actum.toml:3:28: `*` cannot stand here: what follows `-c` is what is run; list the commands you mean
-    actum.toml:3:27: `*` cannot stand here: `cmd` runs whatever its arguments name; list the commands you mean
+    actum.toml:3:14: the first word of a command names its program and cannot be `*` or `{subject}`
+    actum.toml:3:14: the first word of a command names its program and cannot be `*` or `{subject}`
+    actum.toml:3:26: `*` or `{subject}` cannot stand here: `sh` runs what its arguments say unless a script comes first; list the commands you mean
+    actum.toml:3:20: `*` or `{subject}` cannot stand here: `sh` runs what its arguments say unless a script comes first; list the commands you mean
+    actum.toml:3:34: `*` or `{subject}` cannot stand here: `/bin/bash` runs what its arguments say unless a script comes first; list the commands you mean
+    actum.toml:3:21: `*` or `{subject}` cannot stand here: `env` runs whatever its arguments name; list the commands you mean
+    actum.toml:3:28: `*` or `{subject}` cannot stand here: `env` runs whatever its arguments name; list the commands you mean
+    actum.toml:3:30: `*` or `{subject}` cannot stand here: `timeout` runs whatever its arguments name; list the commands you mean
+    actum.toml:3:34: `*` or `{subject}` cannot stand here: `sudo` runs whatever its arguments name; list the commands you mean
+    actum.toml:3:28: `*` or `{subject}` cannot stand here: `python3.12` runs what its arguments say unless a script comes first; list the commands you mean
+    actum.toml:3:30: `*` or `{subject}` cannot stand here: `python` runs what its arguments say unless a script comes first; list the commands you mean
+    actum.toml:3:26: `*` or `{subject}` cannot stand here: `Node.exe` runs what its arguments say unless a script comes first; list the commands you mean
+    actum.toml:3:28: `*` or `{subject}` cannot stand here: what follows `run` is what is run; list the commands you mean
+    actum.toml:3:28: `*` or `{subject}` cannot stand here: what follows `-c` is what is run; list the commands you mean
+    actum.toml:3:27: `*` or `{subject}` cannot stand here: `cmd` runs whatever its arguments name; list the commands you mean
     ");
     insta::assert_snapshot!(step_messages([
         r#"commands = [["sh", "-c", "make && make test"]]"#,
@@ -169,6 +173,178 @@ fn a_star_never_hands_over_what_is_run() {
         r#"commands = [["./validate", "--in", "*"]]"#,
     ]), @"
     accepted
+    accepted
+    accepted
+    accepted
+    ");
+}
+
+#[test]
+fn a_subject_is_the_one_that_is_named_and_no_other() {
+    let rule = rule(&step(
+        "commands = [['./check', '{subject}', '--strict']]\nallow = ['-v', 'a.json']\nsubject = 'file'",
+    ));
+    let on = |name: &str, words: &[&str]| {
+        rule.admits(&words.iter().map(|&w| w.to_owned()).collect::<Vec<_>>(), &subject(name))
+    };
+    assert!(on("file:a.json", &["./check", "a.json", "--strict"]));
+    assert!(on("file:d/two words", &["./check", "d/two words", "--strict", "-v"]));
+    assert!(on("file:{subject}", &["./check", "{subject}", "--strict"]));
+    assert!(on("file:b.json", &["./check", "b.json", "--strict", "-v", "a.json", "-v"]));
+    for words in [
+        &["./check", "b.json", "--strict"][..],
+        &["./check", "", "--strict"],
+        &["./check", "{subject}", "--strict"],
+        &["./check", "*", "--strict"],
+        &["./check", "file:a.json", "--strict"],
+        &["./check", "./a.json", "--strict"],
+        &["./check", "/a.json", "--strict"],
+        &["./check", "a.json ", "--strict"],
+        &["./check", "A.json", "--strict"],
+        &["./check", "-v", "--strict"],
+        &["./check", "--strict"],
+        &["./check", "a.json", "a.json", "--strict"],
+        &["./check", "a.json", "--strict", "b.json"],
+        &["./check", "b.json", "--strict", "a.json"],
+    ] {
+        assert!(!on("file:a.json", words), "{words:?}");
+    }
+    // Another kind of the same name.
+    for name in ["dir:a.json", "text:a.json", "HEAD"] {
+        assert!(!on(name, &["./check", "a.json", "--strict"]), "{name}");
+    }
+}
+
+#[test]
+fn a_subject_that_reads_as_an_option_is_never_handed_over() {
+    for (kind, name) in [("file", "-x"), ("file", "--help"), ("dir", "-"), ("text", "-rf")] {
+        let rule = rule(&step(&format!(
+            "commands = [['./check', '{{subject}}']]\nallow = ['-x', '--help', '-', '-rf']\nsubject = '{kind}'"
+        )));
+        let on = subject(&format!("{kind}:{name}"));
+        assert!(!rule.admits(&["./check".to_owned(), name.to_owned()], &on), "{name}");
+    }
+    // A name that only goes on with a dash is one.
+    let rule = rule(&step("commands = [['./check', '{subject}']]\nsubject = 'file'"));
+    assert!(rule.admits(&argv("./check a-x"), &subject("file:a-x")));
+    assert!(rule.admits(&argv("./check d/-x"), &subject("file:d/-x")));
+}
+
+#[test]
+fn every_place_of_the_subject_holds_the_same_one() {
+    let rule = rule(&step(
+        "commands = [['./check', '{subject}', '*', '{subject}'], ['./look', '--at', '{subject}']]\nsubject = 'dir'",
+    ));
+    let src = subject("dir:src");
+    assert!(rule.admits(&argv("./check src any src"), &src));
+    assert!(rule.admits(&argv("./look --at src"), &src));
+    assert!(!rule.admits(&argv("./check src any other"), &src));
+    assert!(!rule.admits(&argv("./check other any src"), &src));
+    assert!(!rule.admits(&argv("./check other any other"), &src));
+    assert!(!rule.admits(&argv("./look --at other"), &src));
+}
+
+#[test]
+fn a_fixed_subject_refuses_every_other() {
+    let fixed = rule(&step("commands = [['make', 'lint']]\nallow = ['-s']\nsubject = 'dir:src'"));
+    assert_eq!(fixed.subject(), SubjectKind::Dir);
+    for line in ["make lint", "make lint -s"] {
+        assert!(fixed.admits(&argv(line), &subject("dir:src")), "{line}");
+        assert!(fixed.admits(&argv(line), &subject("dir:./src/")), "{line}: the same folder");
+        for other in ["dir:src/a", "dir:sr", "dir:other", "file:src", "text:src", "HEAD"] {
+            assert!(!fixed.admits(&argv(line), &subject(other)), "{line} on {other}");
+        }
+    }
+    assert!(!fixed.admits(&argv("make lint src"), &subject("dir:src")));
+
+    let both = rule(&step("commands = [['./check', '{subject}']]\nsubject = 'text:a:b'"));
+    assert!(both.admits(&argv("./check a:b"), &subject("text:a:b")));
+    assert!(!both.admits(&argv("./check a"), &subject("text:a")));
+    assert!(!both.admits(&argv("./check a"), &subject("text:a:b")));
+}
+
+#[test]
+fn a_step_on_the_work_tree_is_on_nothing_else() {
+    let rule = rule(TESTS);
+    assert!(rule.admits(&argv("cargo test"), &head()));
+    for other in ["file:HEAD", "dir:HEAD", "text:HEAD", "dir:crates"] {
+        assert!(!rule.admits(&argv("cargo test"), &subject(other)), "{other}");
+    }
+}
+
+#[test]
+fn a_command_that_does_not_say_what_it_is_on_is_refused() {
+    insta::assert_snapshot!(step_messages([
+        "commands = [['look']]\nsubject = 'file'",
+        "commands = [['look', '*']]\nsubject = 'dir'",
+        "commands = [['look', 'a{subject}']]\nsubject = 'text'",
+        "commands = [['look', '{subject}'], ['see']]\nsubject = 'file'",
+        "commands = [['look', '{subject}'], ['see', '{subject}']]\nsubject = 'file'",
+        "commands = [['look']]\nsubject = 'file:a'",
+        "commands = [['look']]\nsubject = 'dir:src'",
+        "commands = [['look', '*']]\nsubject = 'text:a'",
+        "commands = [['look', '*']]\nsubject = 'git'",
+        "commands = [['look', '*']]",
+        "commands = [['look']]\nsubject = 'git:HEAD'",
+        "commands = [['look']]\nsubject = 'HEAD'",
+        "commands = [['look']]\nsubject = 'fil:a'",
+        "commands = [['look']]\nsubject = 'file:'",
+        "commands = [['look']]\nsubject = 'file:/etc/passwd'",
+        "commands = [['look']]\nsubject = 'dir:../a'",
+    ]), @r#"
+    actum.toml:3:12: `commands` of step `t`: each command of a step on any file says `{subject}` where that stands; or name the one subject, such as subject = "file:NAME"
+    actum.toml:3:12: `commands` of step `t`: each command of a step on any dir says `{subject}` where that stands; or name the one subject, such as subject = "dir:NAME"
+    actum.toml:3:12: `commands` of step `t`: each command of a step on any text says `{subject}` where that stands; or name the one subject, such as subject = "text:NAME"
+    actum.toml:3:12: `commands` of step `t`: each command of a step on any file says `{subject}` where that stands; or name the one subject, such as subject = "file:NAME"
+    accepted
+    accepted
+    accepted
+    accepted
+    accepted
+    accepted
+    accepted
+    actum.toml:4:11: `subject` of step `t` is `HEAD`; known are git, file, dir, text
+    actum.toml:4:11: `fil:a` is not a subject; write HEAD, file:PATH, dir:PATH or text:ANYTHING
+    actum.toml:4:11: the subject is empty
+    actum.toml:4:11: `/etc/passwd` is not inside the project; write a path relative to its root, without `..`
+    actum.toml:4:11: `../a` is not inside the project; write a path relative to its root, without `..`
+    "#);
+}
+
+#[test]
+fn a_subject_never_hands_over_what_is_run() {
+    insta::assert_snapshot!(step_messages([
+        r#"commands = [["{subject}"]]"#,
+        r#"commands = [["{subject}", "{subject}"]]"#,
+        r#"commands = [["sh", "-c", "{subject}"]]"#,
+        r#"commands = [["tool", "-c", "{subject}"]]"#,
+        r#"commands = [["tool", "{subject}", "--eval", "{subject}"]]"#,
+        r#"commands = [["sh", "{subject}"]]"#,
+        r#"commands = [["python3", "-m", "{subject}"]]"#,
+        r#"commands = [["env", "{subject}"]]"#,
+        r#"commands = [["timeout", "9", "{subject}"]]"#,
+        r#"commands = [["/usr/bin/sudo", "{subject}"]]"#,
+        r#"commands = [["find", "{subject}", "-delete"]]"#,
+        r#"commands = [["npm", "run", "{subject}"]]"#,
+    ].map(|commands| format!("{commands}\nsubject = 'text'")).each_ref().map(String::as_str)), @"
+    actum.toml:3:14: the first word of a command names its program and cannot be `*` or `{subject}`
+    actum.toml:3:14: the first word of a command names its program and cannot be `*` or `{subject}`
+    actum.toml:3:26: `*` or `{subject}` cannot stand here: `sh` runs what its arguments say unless a script comes first; list the commands you mean
+    actum.toml:3:28: `*` or `{subject}` cannot stand here: what follows `-c` is what is run; list the commands you mean
+    actum.toml:3:45: `*` or `{subject}` cannot stand here: what follows `--eval` is what is run; list the commands you mean
+    actum.toml:3:20: `*` or `{subject}` cannot stand here: `sh` runs what its arguments say unless a script comes first; list the commands you mean
+    actum.toml:3:31: `*` or `{subject}` cannot stand here: `python3` runs what its arguments say unless a script comes first; list the commands you mean
+    actum.toml:3:21: `*` or `{subject}` cannot stand here: `env` runs whatever its arguments name; list the commands you mean
+    actum.toml:3:30: `*` or `{subject}` cannot stand here: `timeout` runs whatever its arguments name; list the commands you mean
+    actum.toml:3:31: `*` or `{subject}` cannot stand here: `/usr/bin/sudo` runs whatever its arguments name; list the commands you mean
+    actum.toml:3:22: `*` or `{subject}` cannot stand here: `find` runs whatever its arguments name; list the commands you mean
+    actum.toml:3:28: `*` or `{subject}` cannot stand here: what follows `run` is what is run; list the commands you mean
+    ");
+    insta::assert_snapshot!(step_messages([
+        "commands = [['sh', 'scripts/check.sh', '{subject}']]\nsubject = 'file'",
+        "commands = [['python3', 'tools/validate.py', '{subject}']]\nsubject = 'file'",
+        "commands = [['./validate', '--in', '{subject}']]\nsubject = 'file'",
+    ]), @"
     accepted
     accepted
     accepted
@@ -266,6 +442,7 @@ fn a_file_that_says_little_gets_the_defaults() {
     let rule = rule(&step(r#"commands = [["run"], ["run"]]"#));
     assert_eq!(rule.commands().len(), 1);
     assert_eq!(rule.subject(), SubjectKind::Git);
+    assert_eq!(rule.fixed_subject(), None);
     assert_eq!(rule.lifetime(), None);
     assert_eq!(rule.passes().exit(), &BTreeSet::from([0]));
     assert!(rule.allow().is_empty() && rule.env().is_empty());
@@ -281,7 +458,7 @@ namespace = "team/api"
 commands = [["make", "lint"], ["just", "lint"]]
 allow = ["-s", "--", ""]
 env = ["CI", "RUSTC_WRAPPER", "PYTHONPATH", "NODE_OPTIONS", "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER"]
-subject = "dir"
+subject = "dir:src"
 lifetime = "90s"
 passes = { exit = [0, 2], output = ["done", '\d+ files'] }
 "#,
@@ -293,6 +470,7 @@ passes = { exit = [0, 2], output = ["done", '\d+ files'] }
     assert_eq!(rule.commands()[1][0].as_str(), "just");
     assert_eq!((rule.allow().len(), rule.env().len()), (3, 5));
     assert_eq!(rule.subject(), SubjectKind::Dir);
+    assert_eq!(rule.fixed_subject(), Some(&subject("dir:src")));
     assert_eq!(rule.lifetime(), Some(Duration::from_secs(90)));
     let patterns: Vec<_> = rule.passes().output().iter().map(Pattern::as_str).collect();
     assert_eq!(patterns, ["done", r"\d+ files"]);
@@ -462,6 +640,7 @@ fn names_and_commands_are_there_and_hold() {
         "commands = [['']]",
         "commands = [[\"a\\u0000b\"]]",
         "commands = [['x']]\nallow = ['*']",
+        "commands = [['x']]\nallow = ['{subject}']",
         "commands = [['x']]\nallow = [\"\\u0000\"]",
         "commands = [['x']]\nsubject = 'fil'",
         "commands = [['x']]\nsubject = 'repository'",
@@ -471,7 +650,8 @@ fn names_and_commands_are_there_and_hold() {
     actum.toml:3:20: a command in `commands` of step `t` is empty
     actum.toml:3:14: the program of a command in `commands` of step `t` is empty
     actum.toml:3:14: a word of a command in `commands` of step `t` holds a NUL
-    actum.toml:4:10: `*` has no meaning in `allow`: each further argument is listed word for word
+    actum.toml:4:10: `*` and `{subject}` have no meaning in `allow`: each further argument is listed word for word
+    actum.toml:4:10: `*` and `{subject}` have no meaning in `allow`: each further argument is listed word for word
     actum.toml:4:10: an argument in `allow` of step `t` holds a NUL
     actum.toml:4:11: `subject` of step `t` is `fil`; did you mean `file`?
     actum.toml:4:11: `subject` of step `t` is `repository`; known are git, file, dir, text
@@ -661,7 +841,30 @@ fn a_digest_is_the_same_tomorrow() {
     // A changed digest voids all evidence there is: if this line changes, the domain changes with it.
     let rule = rule(TESTS);
     let digest = rule.digest(&[program("cargo", "/usr/bin/cargo", "1")]);
-    insta::assert_snapshot!(digest, @"426feea9e5b12b87b1ecdc113b208f0b9f0463e7f2c2f4e5134a6910e85a3cb6");
+    insta::assert_snapshot!(digest, @"3d55d6f9b8dd0fa3bc7b263fdf718e4178ce6fcf330a998667a222a0b965c56d");
+}
+
+#[test]
+fn another_way_to_say_what_it_is_on_is_another_rule() {
+    let digests = [
+        "commands = [['look', '{subject}']]\nsubject = 'file:a'",
+        "commands = [['look', '*']]\nsubject = 'file:a'",
+        "commands = [['look', 'a']]\nsubject = 'file:a'",
+        "commands = [['look', 'a']]\nsubject = 'file:b'",
+        "commands = [['look', 'a']]\nsubject = 'dir:a'",
+        "commands = [['look', 'a']]\nsubject = 'text:a'",
+        "commands = [['look', '{subject}']]\nsubject = 'file'",
+        "commands = [['look', '{subject}']]\nsubject = 'dir'",
+        "commands = [['look', '{subject}']]",
+        "commands = [['look', '*']]",
+    ]
+    .map(|keys| rule(&step(keys)).digest(&[]));
+    assert_eq!(digests.iter().collect::<BTreeSet<_>>().len(), digests.len());
+
+    let digest =
+        |name| rule(&step(&format!("commands = [['look']]\nsubject = '{name}'"))).digest(&[]);
+    assert_eq!(digest("dir:src"), digest("dir:./src/"), "the same folder");
+    assert_eq!(digest("git"), digest("git:HEAD"), "there is one work tree");
 }
 
 #[test]
@@ -679,6 +882,8 @@ struct Spec {
     allow: BTreeSet<String>,
     env: BTreeSet<String>,
     subject: SubjectKind,
+    /// The one subject, without its kind.
+    fixed: Option<String>,
     lifetime: Option<u32>,
     exit: BTreeSet<u8>,
     output: BTreeSet<String>,
@@ -686,6 +891,30 @@ struct Spec {
 }
 
 impl Spec {
+    fn subject_text(&self) -> String {
+        let kind = self.subject.word();
+        self.fixed.as_ref().map_or_else(|| kind.to_owned(), |name| format!("{kind}:{name}"))
+    }
+
+    /// Makes a policy of it: a name fits its kind, and without one a command on any such thing says `{subject}`.
+    fn settled(mut self) -> Self {
+        if self.subject == SubjectKind::Git {
+            self.fixed = None;
+        } else if self.fixed.is_none() {
+            let bound = |mut command: Vec<String>| {
+                if !command.iter().any(|word| word == SUBJECT) {
+                    command.push(SUBJECT.to_owned());
+                }
+                command
+            };
+            self.commands = self.commands.into_iter().map(bound).collect();
+        }
+        if self.commands.iter().all(|command| command[0] != "p") {
+            self.programs.clear();
+        }
+        self
+    }
+
     /// Writes the file, each list in the order that `order` gives.
     fn text(&self, order: fn(Vec<String>) -> Vec<String>) -> String {
         let list = |items: Vec<String>| format!("[{}]", order(items).join(", "));
@@ -699,7 +928,7 @@ impl Spec {
             list(self.commands.iter().map(command).collect()),
             quoted(&self.allow),
             quoted(&self.env),
-            self.subject.word(),
+            self.subject_text(),
             list(self.exit.iter().map(u8::to_string).collect()),
             quoted(&self.output),
         );
@@ -733,9 +962,25 @@ fn word() -> impl Strategy<Value = String> {
     "[ab-]{1,3}"
 }
 
+const SUBJECT: &str = "{subject}";
+
+/// A word of a command: also the two that stand for others.
+fn element() -> impl Strategy<Value = String> {
+    prop_oneof![
+        3 => word(),
+        1 => Just("*".to_owned()),
+        2 => Just(SUBJECT.to_owned()),
+    ]
+}
+
+/// The name of a subject, without its kind: some are the words of commands, and some read as options.
+fn name() -> impl Strategy<Value = String> {
+    prop_oneof![3 => "[ab-]{1,2}", 1 => Just(SUBJECT.to_owned())]
+}
+
 fn spec() -> impl Strategy<Value = Spec> {
     let set = || prop::collection::btree_set(word(), 0..3);
-    let command = (prop::sample::select(vec!["p", "q"]), prop::collection::vec(word(), 0..3));
+    let command = (prop::sample::select(vec!["p", "q"]), prop::collection::vec(element(), 0..3));
     let command = command.prop_map(|(program, mut words)| {
         words.insert(0, program.to_owned());
         words
@@ -745,20 +990,19 @@ fn spec() -> impl Strategy<Value = Spec> {
     let exit = prop::collection::btree_set(0..3_u8, 1..3);
     let program = (word(), word()).prop_map(|(path, content)| program("p", &path, &content));
     let programs = prop::collection::btree_set(program, 0..2);
-    let subject = prop::sample::select(kinds);
+    let subject = (prop::sample::select(kinds), prop::option::of(name()));
     let lifetime = prop::option::of(1..3_u32);
     (commands, set(), set(), subject, lifetime, exit, set(), programs).prop_map(
-        |(commands, allow, env, subject, lifetime, exit, output, programs)| {
-            let named = commands.iter().any(|command| command[0] == "p");
-            let programs = if named { programs } else { BTreeSet::new() };
-            Spec { commands, allow, env, subject, lifetime, exit, output, programs }
+        |(commands, allow, env, (subject, fixed), lifetime, exit, output, programs)| {
+            Spec { commands, allow, env, subject, fixed, lifetime, exit, output, programs }
+                .settled()
         },
     )
 }
 
 /// A spec and the same with one field taken from another, so that pairs are near each other and often equal.
 fn near_pair() -> impl Strategy<Value = (Spec, Spec)> {
-    (spec(), spec(), 0..9).prop_map(|(one, other, field)| {
+    (spec(), spec(), 0..11).prop_map(|(one, other, field)| {
         let mut near = one.clone();
         match field {
             0 => near.commands = other.commands,
@@ -769,21 +1013,55 @@ fn near_pair() -> impl Strategy<Value = (Spec, Spec)> {
             5 => near.exit = other.exit,
             6 => near.output = other.output,
             7 => near.allow = near.env.clone(),
+            8 => near.fixed = other.fixed,
+            9 => {
+                let swapped = |word: &String| match word.as_str() {
+                    "*" => SUBJECT.to_owned(),
+                    SUBJECT => "*".to_owned(),
+                    _ => word.clone(),
+                };
+                let swapped = |command: &Vec<String>| command.iter().map(swapped).collect();
+                near.commands = near.commands.iter().map(swapped).collect();
+            }
             _ => near = other,
         }
-        if near.commands.iter().all(|command| command[0] != "p") {
-            near.programs.clear();
-        }
-        (one, near)
+        (one, near.settled())
     })
 }
 
-/// By definition, without the rule's own code.
-fn admitted_by_definition(spec: &Spec, argv: &[String]) -> bool {
+/// By definition, without the rule's own code: the commands with every word that may stand for another written out.
+fn admitted_by_definition(spec: &Spec, argv: &[String], kind: SubjectKind, name: &str) -> bool {
+    if kind != spec.subject || spec.fixed.as_ref().is_some_and(|fixed| fixed != name) {
+        return false;
+    }
+    let stands_for = |element: &str, word: &str| {
+        let option = word.starts_with('-');
+        word == element && element != "*" && element != SUBJECT
+            || element == "*" && !word.is_empty() && !option
+            || element == SUBJECT && word == name && !option
+    };
     (0..=argv.len()).any(|cut| {
-        spec.commands.contains(&argv[..cut])
-            && argv[cut..].iter().all(|word| spec.allow.contains(word))
+        let (words, further) = argv.split_at(cut);
+        let is = |command: &Vec<String>| {
+            command.len() == cut && command.iter().zip(words).all(|(e, word)| stands_for(e, word))
+        };
+        spec.commands.iter().any(is) && further.iter().all(|word| spec.allow.contains(word))
     })
+}
+
+/// A run of one of the rule's commands, with some words changed, so that most are admitted or nearly so.
+fn nearly(spec: &Spec, pick: usize, words: &[String], name: &str) -> Vec<String> {
+    let command = spec.commands.iter().nth(pick % spec.commands.len()).expect("there is one");
+    let mut argv = command.clone();
+    for (at, word) in argv.iter_mut().enumerate() {
+        match word.as_str() {
+            SUBJECT => *word = name.to_owned(),
+            "*" => word.clone_from(&words[at % words.len()]),
+            _ => {}
+        }
+    }
+    argv.extend(spec.allow.iter().take(pick % 3).cloned());
+    argv
 }
 
 proptest! {
@@ -798,17 +1076,26 @@ proptest! {
     #[test]
     fn a_rule_admits_what_its_definition_says(
         spec in spec(),
-        program in prop::sample::select(vec!["p", "q", "a"]),
-        further in prop::collection::vec(word(), 0..4),
+        pick in 0..6_usize,
+        words in prop::collection::vec(prop_oneof![word(), name()], 1..4),
+        said in name(),
+        other in prop::option::weighted(0.5, (0..4_usize, name())),
     ) {
-        let mut argv = vec![program.to_owned()];
-        argv.extend(further);
-        let admits = rule(&spec.text(|items| items)).admits(&argv, &head());
-        prop_assert_eq!(admits, admitted_by_definition(&spec, &argv));
-        let listed = |word: &String| {
-            spec.allow.contains(word) || spec.commands.iter().any(|command| command.contains(word))
-        };
-        prop_assert!(!admits || argv.iter().all(listed));
+        let kinds = [SubjectKind::Git, SubjectKind::File, SubjectKind::Dir, SubjectKind::Text];
+        // The run is on the subject that the command says, or on another.
+        let said = spec.fixed.clone().unwrap_or(said);
+        let argv = nearly(&spec, pick, &words, &said);
+        let (kind, name) = other.map_or((spec.subject, said), |(kind, name)| (kinds[kind], name));
+        let name = if kind == SubjectKind::Git { "HEAD".to_owned() } else { name };
+        let on = subject(&format!("{}:{name}", kind.word()));
+        prop_assert_eq!(on.rest(), name.as_str());
+
+        let rule = rule(&spec.text(|items| items));
+        let admits = rule.admits(&argv, &on);
+        prop_assert_eq!(admits, admitted_by_definition(&spec, &argv, kind, &name));
+        // What is recorded for a thing was run on it: the policy names it, or the run does.
+        let named = spec.fixed.as_ref() == Some(&name) || argv.contains(&name);
+        prop_assert!(!admits || kind == SubjectKind::Git || named);
     }
 
     #[test]
