@@ -136,3 +136,15 @@ pub fn may(caller: &Caller, asked: Asks) -> Result<(), NotAllowed> {
     let kind = caller.kind();
     if asked.allows(kind) { Ok(()) } else { Err(NotAllowed { caller: kind, asked }) }
 }
+
+/// The page of callers.
+pub fn callers_page() -> String {
+    let head = "# Callers\n\nMade from `crates/core/src/caller.rs` by `cargo xtask tidy --write`; do not edit.\n\n\
+        Who asks is decided by the door - user id, credential, terminal - and never by the message. An agent names no channel \
+        and no class.\n\n| to | owner | adapter | agent |\n|---|---|---|---|\n";
+    let row = |asked: &Asks| {
+        let cells = CallerKind::ALL.map(|kind| if asked.allows(kind) { " yes |" } else { " |" });
+        format!("| {} |{}\n", asked.word(), cells.concat())
+    };
+    Asks::ALL.iter().fold(head.to_owned(), |page, asked| page + &row(asked))
+}

@@ -411,11 +411,11 @@ impl Provenance {
             (Start::Subagent, from) => {
                 let from = from.and_then(|from| u32::try_from(from).ok()).unwrap_or(u32::MAX);
                 let no_session = EventFlaw::NoSession { session: from };
-                let opener = self.sessions.get(&from).ok_or(no_session)?;
-                session.seen = opener.context().to_vec();
-                session.least = opener.least;
-                session.trigger = opener.trigger;
-                session.task = opener.task;
+                let parent = self.sessions.get(&from).ok_or(no_session)?;
+                session.seen = parent.context().to_vec();
+                session.least = parent.least;
+                session.trigger = parent.trigger;
+                session.task = parent.task;
             }
             (Start::Fired, record) => {
                 let record = record.unwrap_or(u64::MAX);

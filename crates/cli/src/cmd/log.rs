@@ -203,22 +203,7 @@ impl Reader {
                     }),
                 )
             }
-            Event::Revoked(revoked) if revoked.what == Revokes::Run => {
-                let Revoked { target: run, owner, reason, .. } = revoked;
-                let (step, subject) = self.about(run);
-                let words =
-                    format!("run {run}: {reason} (owner known by {owner})  {step} on {subject}");
-                (
-                    words,
-                    json!({
-                        "run": run,
-                        "reason": reason,
-                        "owner": owner.word(),
-                        "step": step,
-                        "subject": subject,
-                    }),
-                )
-            }
+            Event::Revoked(revoked) if revoked.what == Revokes::Run => self.revoked_run(&revoked),
             Event::Clock { before, now } => (
                 format!("the clock jumped from {} to {}", local(before), local(now)),
                 json!({ "before": utc(before), "now": utc(now) }),
@@ -252,6 +237,21 @@ impl Reader {
             | Event::Decided(_)
             | Event::Enrolled(_) => remembered(event, views),
         }
+    }
+
+    fn revoked_run(&self, revoked: &Revoked<'_>) -> (String, Value) {
+        let Revoked { target: run, owner, reason, .. } = revoked;
+        let (step, subject) = self.about(*run);
+        (
+            format!("run {run}: {reason} (owner known by {owner})  {step} on {subject}"),
+            json!({
+                "run": run,
+                "reason": reason,
+                "owner": owner.word(),
+                "step": step,
+                "subject": subject,
+            }),
+        )
     }
 
     fn about(&self, run: u64) -> (String, String) {

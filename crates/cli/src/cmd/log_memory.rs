@@ -1,6 +1,9 @@
 //! What `actum log` says of the events about what an agent remembers, calls and is allowed.
 
-use actum_core::{Event, Granted, Observed, Opened, Parents, Revokes, Space, Views, Wrote};
+use actum_core::{
+    Decided, Event, Granted, Observed, Opened, Owner, Parents, Revoked, Revokes, Space, Views,
+    Wrote,
+};
 use serde_json::{Value, json};
 
 use crate::time::{local, utc};
@@ -12,30 +15,7 @@ pub(super) fn remembered(event: &Event<'_>, views: &Views) -> (String, Value) {
         String::from_utf8_lossy(name).into_owned()
     };
     match event {
-        Event::Revoked(revoked) => {
-            let number = u32::try_from(revoked.target).unwrap_or(u32::MAX);
-            let target = match revoked.what {
-                Revokes::Channel => text(Space::Channel, number),
-                Revokes::Author => text(Space::Author, number),
-                Revokes::Adapter => text(Space::Adapter, number),
-                Revokes::Run | Revokes::Record | Revokes::Mandate => revoked.target.to_string(),
-            };
-            let (what, reason, owner) = (revoked.what, revoked.reason, revoked.owner);
-            let during = revoked.interval.map_or_else(String::new, |(from, until)| {
-                format!(" from {} to {}", local(from), local(until))
-            });
-            (
-                format!("{what} {target}{during}: {reason} (owner known by {owner})"),
-                json!({
-                    "what": what.word(),
-                    "target": target,
-                    "from": revoked.interval.map(|(from, _)| utc(from)),
-                    "until": revoked.interval.map(|(_, until)| utc(until)),
-                    "reason": reason,
-                    "owner": owner.word(),
-                }),
-            )
-        }
+        Event::Revoked(revoked) => revoked_thing(revoked, &text),
         Event::Opened(opened) => opened_session(opened, &text),
         Event::Observed(observed) => observed_thing(observed, &text),
         Event::Wrote(wrote) => wrote_entry(wrote, &text),
@@ -45,7 +25,7 @@ pub(super) fn remembered(event: &Event<'_>, views: &Views) -> (String, Value) {
                 Some(by) => format!("record {record} is replaced by {by}"),
                 None => format!("record {record} is taken back"),
             };
-            let owner = superseded.owner.map(|owner| owner.word());
+            let owner = superseded.owner.map(Owner::word);
             (words, json!({ "record": record, "by": by, "owner": owner }))
         }
         Event::Quarantined(held) => (
@@ -85,24 +65,7 @@ pub(super) fn remembered(event: &Event<'_>, views: &Views) -> (String, Value) {
             let words = format!("{what} {of} is used");
             (words, json!({ "what": what.word(), "of": of, "amount_millionths": amount }))
         }
-        Event::Decided(decided) => {
-            let called = text(Space::Called, decided.called);
-            let session = text(Space::Session, decided.session);
-            let (decision, reason) = (decided.decision, decided.reason);
-            (
-                format!("{decision}: {called} in {session} (reason {reason})"),
-                json!({
-                    "session": session,
-                    "called": called,
-                    "call": decided.call.to_string(),
-                    "call_id": decided.call_id.to_string(),
-                    "decision": decision.word(),
-                    "reason": reason,
-                    "origin": decided.origin,
-                    "count": decided.count,
-                }),
-            )
-        }
+        Event::Decided(decided) => decided_call(decided, &text),
         Event::Enrolled(enrolled) => {
             let (adapter, owner) = (text(Space::Adapter, enrolled.adapter), enrolled.owner);
             let channels = enrolled.channels.join(", ");
@@ -183,7 +146,7 @@ fn wrote_entry(wrote: &Wrote<'_>, text: &dyn Fn(Space, u32) -> String) -> (Strin
             "policy": wrote.policy,
             "content": wrote.content.to_string(),
             "fingerprint": wrote.fingerprint.to_string(),
-            "owner": wrote.owner.map(|owner| owner.word()),
+            "owner": wrote.owner.map(Owner::word),
         }),
     )
 }
@@ -213,7 +176,51 @@ fn granted_mandate(granted: &Granted<'_>, text: &dyn Fn(Space, u32) -> String) -
             "budget": budget,
             "limits": limits,
             "parent": granted.parent,
-            "owner": granted.owner.map(|owner| owner.word()),
+            "owner": granted.owner.map(Owner::word),
+        }),
+    )
+}
+
+fn revoked_thing(revoked: &Revoked<'_>, text: &dyn Fn(Space, u32) -> String) -> (String, Value) {
+    let number = u32::try_from(revoked.target).unwrap_or(u32::MAX);
+    let target = match revoked.what {
+        Revokes::Channel => text(Space::Channel, number),
+        Revokes::Author => text(Space::Author, number),
+        Revokes::Adapter => text(Space::Adapter, number),
+        Revokes::Run | Revokes::Record | Revokes::Mandate => revoked.target.to_string(),
+    };
+    let (what, reason, owner) = (revoked.what, revoked.reason, revoked.owner);
+    let during = revoked.interval.map_or_else(String::new, |(from, until)| {
+        format!(" from {} to {}", local(from), local(until))
+    });
+    (
+        format!("{what} {target}{during}: {reason} (owner known by {owner})"),
+        json!({
+            "what": what.word(),
+            "target": target,
+            "from": revoked.interval.map(|(from, _)| utc(from)),
+            "until": revoked.interval.map(|(_, until)| utc(until)),
+            "reason": reason,
+            "owner": owner.word(),
+        }),
+    )
+}
+
+fn decided_call(decided: &Decided, text: &dyn Fn(Space, u32) -> String) -> (String, Value) {
+    let called = text(Space::Called, decided.called);
+    let session = text(Space::Session, decided.session);
+    let (decision, reason) = (decided.decision, decided.reason);
+    (
+        format!("{decision}: {called} in {session} (reason {reason})"),
+        json!({
+            "session": session,
+            "called": called,
+            "call": decided.call.to_string(),
+            "call_id": decided.call_id.to_string(),
+            "decision": decision.word(),
+            "reason": reason,
+            "origin": decided.origin,
+            "count": decided.count,
         }),
     )
 }

@@ -11,6 +11,7 @@ mod keys;
 mod model;
 mod origin;
 mod policy;
+mod provenance;
 mod value;
 mod vectors;
 
