@@ -306,6 +306,18 @@ impl Provenance {
         }
     }
 
+    /// What a record that is to be written now comes of.
+    pub(crate) fn parents_of_new<'a>(&'a self, wrote: &'a Wrote<'_>) -> &'a [u64] {
+        match &wrote.parents {
+            Parents::None => &[],
+            Parents::Context => {
+                let session = wrote.session.and_then(|number| self.sessions.get(&number));
+                session.map(Session::context).unwrap_or_default()
+            }
+            Parents::Proven(events) => events,
+        }
+    }
+
     /// What came of an item at first hand.
     fn children_of(&self, event: u64) -> Vec<u64> {
         let mut children = self.children.get(&event).cloned().unwrap_or_default();
@@ -904,6 +916,16 @@ impl Interval {
     fn binds(&self, channel: u32, author: u32, at_ms: u64) -> bool {
         let number = if self.channel { channel } else { author };
         number == self.number && (self.from_ms..=self.until_ms).contains(&at_ms)
+    }
+}
+
+impl Item {
+    /// What stands for it in the fingerprint of what comes of it.
+    pub(crate) const fn identity(&self) -> Digest {
+        match self.what {
+            ItemKind::Entry { fingerprint, .. } => fingerprint,
+            ItemKind::Seen(_) => self.content,
+        }
     }
 }
 

@@ -4,9 +4,11 @@
 use core::num::NonZeroU64;
 use std::collections::BTreeMap;
 
-use crate::canon::{Digest, Mac};
+use crate::canon::{Digest, Mac, Writer};
 use crate::chain::{EventFlaw, Flaw, Position, Record, Verified};
-use crate::event::{Began, Cause, Ended, Event, Kind, Outcome, Owner, Revoked, Revokes, Space};
+use crate::event::{
+    Began, Cause, Ended, Event, Kind, Outcome, Owner, Revoked, Revokes, Space, Wrote,
+};
 use crate::fingerprint::{ByFingerprint, Fingerprint, Of, fingerprint};
 use crate::keys::Keyring;
 use crate::provenance::{Item, Provenance};
@@ -524,6 +526,25 @@ impl Views {
     /// Where remembered things came from.
     pub const fn provenance(&self) -> &Provenance {
         &self.provenance
+    }
+
+    /// The keyed fingerprint of a record that is to be written now: over all of it but the fingerprint it holds, and over what
+    /// each parent is.
+    pub fn record_fingerprint(&self, wrote: &Wrote<'_>) -> Digest {
+        let unsealed = Wrote { fingerprint: Digest::from_bytes([0; 32]), ..wrote.clone() };
+        let fields = Event::Wrote(unsealed).encode();
+        let parents = self.provenance.parents_of_new(wrote);
+        let mut w = Writer::default();
+        w.fixed(b"actum/fingerprint/v1");
+        w.fixed(&fields);
+        w.count(parents.len());
+        for parent in parents {
+            w.u64(*parent);
+            let identity =
+                self.provenance.item(*parent).map_or(Digest::from_bytes([0; 32]), Item::identity);
+            w.fixed(identity.as_bytes());
+        }
+        Digest::from_bytes(*self.keys.record().mac(&w.0).as_bytes())
     }
 
     /// The newest record of an entry.

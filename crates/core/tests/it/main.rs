@@ -34,6 +34,10 @@ fn keys() -> Keyring {
     Keyring::new(&key_file())
 }
 
+fn keys_of(number: u8) -> Keyring {
+    Keyring::new(&KeyFile::new(LEDGER, root(number)))
+}
+
 fn root(number: u8) -> Root {
     Root::from_bytes(*Digest::of("root", &[&[number]]).as_bytes())
 }

@@ -1,6 +1,8 @@
 //! Where things came from: nothing derived is worth more than the least of what it came of, nothing taken back comes again, and
 //! what was allowed is spent once. Against a naive model that walks to the very end.
 
+use std::collections::BTreeSet;
+
 use actum_core::{
     Asks, Audience, Authority, Caller, CallerKind, Cause, Consented, Decided, Decision, Digest,
     Enrolled, EntryKind, Event, Granted, Layout, Mac, Observed, Opened, Owner, PARENTS_MAX,
@@ -530,6 +532,45 @@ fn a_call_without_an_id_has_no_first_answer() {
     let (_, first) = provenance.answer_to(0, &digest("an id")).unwrap();
     assert_eq!(first.decision, Decision::Deny);
     assert_eq!(provenance.decisions().len(), 3);
+}
+
+#[test]
+fn the_fingerprint_of_a_record_covers_all_of_it_and_its_parents_under_the_key() {
+    let mut world = World::new();
+    world.open(0, Start::Fresh, None);
+    let turn = world.see(0, Seen::Turn, Authority::User, USER);
+    let page = world.see(0, Seen::Result, Authority::Untrusted, WEB);
+    let plain = wrote(0, Authority::Untrusted, Parents::Context, digest("an entry"));
+    let proven =
+        |parents: &[u64]| Wrote { parents: Parents::Proven(parents.to_vec()), ..plain.clone() };
+    let others = [
+        plain.clone(),
+        Wrote { session: Some(1), ..plain.clone() },
+        Wrote { entry: EntryKind::Memory, ..plain.clone() },
+        Wrote { namespace: 1, ..plain.clone() },
+        Wrote { channel: 1, ..plain.clone() },
+        Wrote { author: 1, ..plain.clone() },
+        Wrote { authority: Authority::Derived, ..plain.clone() },
+        Wrote { policy: Some(1), ..plain.clone() },
+        Wrote { name: "MEMORY.md#2", ..plain.clone() },
+        Wrote { content: digest("another"), ..plain.clone() },
+        proven(&[turn]),
+        proven(&[page]),
+        proven(&[turn, page]),
+        proven(&[page, turn]),
+    ];
+    let found: BTreeSet<_> = others.iter().map(|it| world.views.record_fingerprint(it)).collect();
+    assert_eq!(found.len(), others.len());
+    let again = Wrote { fingerprint: digest("whatever it held"), ..plain.clone() };
+    let fingerprint = world.views.record_fingerprint(&plain);
+    assert_eq!(world.views.record_fingerprint(&again), fingerprint);
+    assert_eq!(world.rebuilt().record_fingerprint(&plain), fingerprint);
+    // One more thing in the context, and it is another record.
+    world.see(0, Seen::Result, Authority::Untrusted, WEB);
+    assert_ne!(world.views.record_fingerprint(&plain), fingerprint);
+    let other = Views::new(crate::keys_of(9), &[]);
+    let alone = Wrote { session: None, parents: Parents::None, owner: Some(OWNER), ..plain };
+    assert_ne!(other.record_fingerprint(&alone), world.views.record_fingerprint(&alone));
 }
 
 // Against the model.
