@@ -60,14 +60,35 @@ def key_id(key: bytes) -> bytes:
 # Fields of an event
 
 FIELDS_MAX = 8192
-SPACES = {1: "namespace", 2: "step", 3: "tool", 4: "rule", 5: "session"}
+SPACES = {
+    1: "namespace",
+    2: "step",
+    3: "tool",
+    4: "rule",
+    5: "session",
+    6: "channel",
+    7: "author",
+    8: "adapter",
+    9: "called tool",
+}
 SUBJECT_MAX = REASON_MAX = 1024
 NAME_MAX = 128
 TOOL_MAX = 4200
 OUTCOMES = range(1, 7)
 OWNERS = range(1, 4)
 CAUSES = range(1, 9)
-REVOKES_RUN = 1
+ENTRY_NAME_MAX = 1024
+LONG_NAME_MAX = 512
+PARENTS_MAX = 256
+LIST_MAX = 32
+AUTHORITIES = {1: "Untrusted", 2: "Derived", 3: "Approved", 4: "User"}
+UNTRUSTED, DERIVED, _, USER = AUTHORITIES
+FRESH, UNKNOWN, SUBAGENT, FIRED = range(1, 5)
+TURN, RESULT, RECALLED, INBOUND, SUMMARY, RESET, REFUSAL = range(1, 8)
+OF_RUN, OF_RECORD, OF_CHANNEL, OF_AUTHOR, OF_MANDATE, OF_ADAPTER = range(1, 7)
+MEMORY, TASK = range(1, 3)
+MOVED, CLOCK_CAUSE = 5, 6
+NO_NUMBER, NO_INDEX = 2**32 - 1, 2**64 - 1
 
 
 class Undecodable(Exception):
@@ -101,6 +122,19 @@ class Fields:
             raise Undecodable
         return self.take(size)
 
+    def maybe(self, size: int) -> int | None:
+        value = self.number(size)
+        return None if value == 256**size - 1 else value
+
+    def owner_or_none(self) -> int:
+        return self.one_of(range(0, 4))
+
+    def count(self, limit: int) -> int:
+        count = self.number(2)
+        if count > limit:
+            raise Undecodable
+        return count
+
     def text(self, limit: int) -> str:
         try:
             return self.sized(limit).decode("utf-8", "strict")
@@ -108,12 +142,17 @@ class Fields:
             raise Undecodable from None
 
 
+def sound(condition: bool) -> None:
+    if not condition:
+        raise Undecodable
+
+
 def decode_genesis(fields: Fields) -> dict:
     return {"ledger": fields.take(16)}
 
 
 def decode_named(fields: Fields) -> dict:
-    space = SPACES[fields.one_of(range(1, 6))]
+    space = SPACES[fields.one_of(range(1, 10))]
     number = fields.number(4)
     name = fields.sized(TOOL_MAX)
     if space == "tool":
@@ -125,7 +164,7 @@ def decode_named(fields: Fields) -> dict:
             name.decode("utf-8", "strict")
         except UnicodeDecodeError:
             raise Undecodable from None
-        sound = len(name) <= NAME_MAX
+        sound = len(name) <= (LONG_NAME_MAX if space in ("channel", "author", "called tool") else NAME_MAX)
     if not sound:
         raise Undecodable
     return {"space": space, "number": number, "name": name}
@@ -151,8 +190,13 @@ def decode_ended(fields: Fields) -> dict:
 
 
 def decode_revoked(fields: Fields) -> dict:
-    fields.one_of(range(REVOKES_RUN, REVOKES_RUN + 1))
-    return {"run": fields.number(8), "owner": fields.one_of(OWNERS), "reason": fields.text(REASON_MAX)}
+    event = {"what": fields.one_of(range(1, 7)), "target": fields.number(8), "interval": None}
+    if event["what"] in (OF_CHANNEL, OF_AUTHOR):
+        event["interval"] = (fields.number(8), fields.number(8))
+        sound(event["interval"][0] <= event["interval"][1])
+    if event["what"] in (OF_CHANNEL, OF_AUTHOR, OF_ADAPTER):
+        sound(event["target"] < NO_NUMBER)
+    return event | {"owner": fields.one_of(OWNERS), "reason": fields.text(REASON_MAX)}
 
 
 def decode_clock(fields: Fields) -> dict:
@@ -173,7 +217,89 @@ def decode_rotated(fields: Fields) -> dict:
     return {"generation": fields.number(4), "key_id": fields.take(16), "owner": fields.one_of(OWNERS)}
 
 
+def decode_observed(fields: Fields) -> dict:
+    session, seen = fields.number(4), fields.one_of(range(1, 8))
+    event = {"session": session, "seen": seen, "channel": fields.number(4), "author": fields.number(4)}
+    event |= {"authority": fields.one_of(range(1, 5)), "record": fields.maybe(8), "content": fields.take(32)}
+    sound(event["record"] is None or seen == RECALLED)
+    return event
+
+
+def decode_wrote(fields: Fields) -> dict:
+    event = {"session": fields.maybe(4), "entry": fields.one_of(range(1, 3)), "namespace": fields.number(4)}
+    event |= {"channel": fields.number(4), "author": fields.number(4), "authority": fields.one_of(range(1, 5))}
+    event["from"] = fields.one_of(range(0, 3))
+    if event["from"] == 2:
+        event["parents"] = [fields.number(8) for _ in range(fields.count(PARENTS_MAX))]
+        sound(event["parents"] != [])
+    event |= {"policy": fields.maybe(8), "name": fields.text(ENTRY_NAME_MAX), "content": fields.take(32)}
+    event |= {"fingerprint": fields.take(32), "owner": fields.owner_or_none()}
+    sound((event["from"] == 0) == (event["owner"] != 0))
+    return event
+
+
+def decode_superseded(fields: Fields) -> dict:
+    return {"record": fields.number(8), "by": fields.maybe(8), "owner": fields.owner_or_none()}
+
+
+def decode_quarantined(fields: Fields) -> dict:
+    event = {"record": fields.maybe(8), "namespace": fields.number(4), "name": fields.text(ENTRY_NAME_MAX)}
+    return event | {"content": fields.take(32), "reason": fields.number(2)}
+
+
+def decode_released(fields: Fields) -> dict:
+    return {"quarantined": fields.number(8), "record": fields.number(8), "owner": fields.one_of(OWNERS)}
+
+
+def decode_granted(fields: Fields) -> dict:
+    event = {"called": fields.number(4), "audience": (fields.one_of(range(1, 5)), fields.number(8))}
+    event |= {"from": fields.number(8), "until": fields.number(8), "uses": fields.number(4)}
+    event |= {"argument": fields.text(LONG_NAME_MAX), "budget": fields.number(8)}
+    event["limits"] = [decode_limit(fields) for _ in range(fields.count(LIST_MAX))]
+    event |= {"parent": fields.maybe(8), "owner": fields.owner_or_none(), "revoked": False}
+    sound(event["argument"] != "" or event["budget"] == 0)
+    sound(event["from"] <= event["until"] and event["uses"] > 0)
+    sound(event["owner"] != 0 or event["parent"] is not None)
+    return event
+
+
+def decode_limit(fields: Fields) -> tuple:
+    argument, kind = fields.text(LONG_NAME_MAX), fields.one_of(range(1, 6))
+    return argument, kind, [fields.text(REASON_MAX) for _ in range(fields.count(LIST_MAX))]
+
+
+def decode_consented(fields: Fields) -> dict:
+    event = {"session": fields.number(4), "call": fields.take(32), "until": fields.number(8)}
+    return event | {"owner": fields.one_of(OWNERS)}
+
+
+def decode_spent(fields: Fields) -> dict:
+    return {"what": fields.one_of(range(1, 3)), "of": fields.number(8), "amount": fields.number(8)}
+
+
+def decode_decided(fields: Fields) -> dict:
+    event = {"session": fields.number(4), "called": fields.number(4), "digests": (fields.take(32), fields.take(32))}
+    event |= {"decision": fields.one_of(range(1, 6)), "reason": fields.number(2)}
+    return event | {"origin": fields.maybe(8), "count": fields.number(4)}
+
+
+def decode_opened(fields: Fields) -> dict:
+    event = {"session": fields.number(4), "adapter": fields.maybe(4)}
+    event |= {"start": fields.one_of(range(1, 5)), "from": fields.maybe(8)}
+    sound((event["from"] is None) == (event["start"] in (FRESH, UNKNOWN)))
+    sound(event["start"] != SUBAGENT or event["from"] < NO_NUMBER)
+    return event
+
+
+def decode_enrolled(fields: Fields) -> dict:
+    event = {"adapter": fields.number(4), "credential": fields.take(32)}
+    event["channels"] = [fields.text(LONG_NAME_MAX) for _ in range(fields.count(LIST_MAX))]
+    return event | {"owner": fields.one_of(OWNERS)}
+
+
 GENESIS, NAMED, POLICY, BEGAN, ENDED, REVOKED, CLOCK, RECOVERED, RESOLVED, ROTATED = range(1, 11)
+OBSERVED, WROTE, SUPERSEDED, QUARANTINED, RELEASED, GRANTED, CONSENTED, SPENT, DECIDED = range(11, 20)
+OPENED, ENROLLED = 21, 22
 
 DECODERS = {
     GENESIS: decode_genesis,
@@ -186,6 +312,17 @@ DECODERS = {
     RECOVERED: decode_recovered,
     RESOLVED: decode_resolved,
     ROTATED: decode_rotated,
+    OBSERVED: decode_observed,
+    WROTE: decode_wrote,
+    SUPERSEDED: decode_superseded,
+    QUARANTINED: decode_quarantined,
+    RELEASED: decode_released,
+    GRANTED: decode_granted,
+    CONSENTED: decode_consented,
+    SPENT: decode_spent,
+    DECIDED: decode_decided,
+    OPENED: decode_opened,
+    ENROLLED: decode_enrolled,
 }
 
 
@@ -199,7 +336,273 @@ def decode(kind: int, data: bytes) -> dict | None:
     return None if fields.data else event
 
 
+# Where things came from
+
+
+@dataclass
+class Item:
+    """Something observed, or a record."""
+
+    at_ms: int
+    channel: int
+    author: int
+    authority: int
+    content: bytes
+    parents: list[int]
+    entry: int | None
+    by_owner: bool = False
+
+
+@dataclass
+class Session:
+    """`floor` is what its least is without looking at the context."""
+
+    context: list[int] = field(default_factory=list)
+    floor: int = USER
+    task: int | None = None
+
+
+@dataclass
+class Origins:
+    """Looks up everything anew each time; a set of what was withheld by name, and a walk over parents for the rest."""
+
+    sessions: dict[int, Session] = field(default_factory=dict)
+    items: dict[int, Item] = field(default_factory=dict)
+    named: set[int] = field(default_factory=set)
+    intervals: list[tuple[int, int, tuple[int, int]]] = field(default_factory=list)
+    held: dict[int, int | None] = field(default_factory=dict)
+    approvals: set[int] = field(default_factory=set)
+    mandates: dict[int, dict] = field(default_factory=dict)
+    enrolled: dict[int, list[int]] = field(default_factory=dict)
+    void_before: int = 0
+
+    def is_withheld(self, event: int) -> bool:
+        item = self.items[event]
+        names = {OF_CHANNEL: item.channel, OF_AUTHOR: item.author}
+        bound = any(names[of] == number and low <= item.at_ms <= high for of, number, (low, high) in self.intervals)
+        return event in self.named or bound or any(self.is_withheld(parent) for parent in item.parents)
+
+    def standing(self, event: int) -> int:
+        low = event < self.void_before or self.is_withheld(event)
+        return UNTRUSTED if low else self.items[event].authority
+
+    def least(self, session: Session) -> int:
+        return min([session.floor, *(self.standing(event) for event in session.context)])
+
+    def is_entry(self, event: int | None) -> bool:
+        return event in self.items and self.items[event].entry is not None
+
+    def apply(self, index: int, at_ms: int, kind: int, event: dict) -> str | None:
+        """Takes an event of these kinds over and answers None, or says what is wrong with it."""
+        if kind == OPENED:
+            return self.opened(event)
+        if kind == OBSERVED:
+            return self.observed(index, at_ms, event)
+        if kind == WROTE:
+            return self.wrote(index, at_ms, event)
+        if kind == SUPERSEDED:
+            for record in (event["record"], event["by"]):
+                if record is not None and not self.is_entry(record):
+                    return no_event(record)
+            if event["by"] == event["record"]:
+                return no_event(event["by"])
+            self.named.add(event["record"])
+        elif kind == QUARANTINED:
+            record = event["record"]
+            if record is not None:
+                if not self.is_entry(record):
+                    return no_event(record)
+                if self.items[record].content == event["content"]:
+                    self.named.add(record)
+            self.held[index] = None
+        elif kind == RELEASED:
+            record, held = event["record"], event["quarantined"]
+            if not self.is_entry(record) or not self.items[record].by_owner:
+                return no_event(record)
+            if held not in self.held or self.held[held] is not None:
+                return no_event(held)
+            self.held[held] = index
+        elif kind == REVOKED:
+            return self.revoked(event)
+        elif kind == GRANTED:
+            parent = event["parent"]
+            if parent is not None:
+                if parent not in self.mandates:
+                    return no_event(parent)
+                if not narrows(event, self.mandates[parent]):
+                    return f"allows more than event {parent}, which it draws on"
+            self.mandates[index] = event
+        elif kind == CONSENTED:
+            if event["session"] not in self.sessions:
+                return not_opened(event["session"])
+            self.approvals.add(index)
+        elif kind == SPENT:
+            return self.spent(event)
+        elif kind == DECIDED:
+            if event["session"] not in self.sessions:
+                return not_opened(event["session"])
+        elif kind == ENROLLED:
+            self.enrolled.setdefault(event["adapter"], []).append(index)
+        return None
+
+    def opened(self, event: dict) -> str | None:
+        number, start, source = event["session"], event["start"], event["from"]
+        if event["adapter"] is not None and not self.enrolled.get(event["adapter"]):
+            return f"adapter {event['adapter']} is not enrolled"
+        if number in self.sessions:
+            return f"session {number} was opened before"
+        session = Session()
+        if start == UNKNOWN:
+            session.floor = UNTRUSTED
+        elif start == SUBAGENT:
+            if source not in self.sessions:
+                return not_opened(source)
+            opener = self.sessions[source]
+            session = Session(list(opener.context), self.least(opener), opener.task)
+        elif start == FIRED:
+            if not self.is_entry(source) or self.items[source].entry != TASK:
+                return no_event(source)
+            session = Session([source], USER, source)
+        self.sessions[number] = session
+        return None
+
+    def observed(self, index: int, at_ms: int, event: dict) -> str | None:
+        if event["session"] not in self.sessions:
+            return not_opened(event["session"])
+        session, seen, record = self.sessions[event["session"]], event["seen"], event["record"]
+        authority, parents = event["authority"], []
+        if record is not None:
+            if not self.is_entry(record):
+                return no_event(record)
+            same = self.items[record].content == event["content"]
+            authority = min(authority, self.standing(record) if same else UNTRUSTED)
+            parents = [record]
+        elif seen in (RECALLED, REFUSAL):
+            authority = UNTRUSTED
+        elif seen == SUMMARY:
+            authority = min(authority, DERIVED, self.least(session))
+            parents = list(session.context)
+        item = Item(at_ms, event["channel"], event["author"], authority, event["content"], parents, None)
+        self.items[index] = item
+        if seen == RESET:
+            session.context = [] if session.task is None else [session.task]
+            session.floor = USER
+        else:
+            session.context.append(index)
+        return None
+
+    def wrote(self, index: int, at_ms: int, event: dict) -> str | None:
+        number, parents = event["session"], []
+        if number is not None and number not in self.sessions:
+            return not_opened(number)
+        if event["from"] == 0:
+            least = USER
+        elif event["from"] == 1:
+            if number is None:
+                return not_opened(NO_NUMBER)
+            least = min(DERIVED, self.least(self.sessions[number]))
+            parents = list(self.sessions[number].context)
+        else:
+            parents = event["parents"]
+            for parent in parents:
+                if parent not in self.items:
+                    return no_event(parent)
+            word_for_word = len(parents) == 1 and self.items[parents[0]].content == event["content"]
+            least = min([USER if word_for_word else DERIVED, *(self.standing(parent) for parent in parents)])
+        if event["authority"] > least:
+            return f"claims {AUTHORITIES[event['authority']]} of what is {AUTHORITIES[least]}"
+        by_owner = event["from"] == 0
+        self.items[index] = Item(
+            at_ms, event["channel"], event["author"], event["authority"], event["content"], parents, event["entry"], by_owner
+        )
+        return None
+
+    def revoked(self, event: dict) -> str | None:
+        what, target = event["what"], event["target"]
+        if what == OF_RECORD:
+            if target not in self.items:
+                return no_event(target)
+            self.named.add(target)
+        elif what in (OF_CHANNEL, OF_AUTHOR):
+            self.intervals.append((what, target, event["interval"]))
+        elif what == OF_MANDATE:
+            if target not in self.mandates:
+                return no_event(target)
+            self.mandates[target]["revoked"] = True
+        elif what == OF_ADAPTER and target not in self.enrolled:
+            return f"adapter {target} is not enrolled"
+        return None
+
+    def spent(self, event: dict) -> str | None:
+        over = f"spends more than event {event['of']} allows"
+        if event["what"] == 1:
+            if event["of"] not in self.approvals:
+                return over
+            self.approvals.remove(event["of"])
+            return None
+        drawn, at = [], event["of"]
+        while at is not None:
+            mandate = self.mandates.get(at)
+            if mandate is None or mandate["revoked"] or mandate["uses"] == 0:
+                return over
+            if mandate["argument"] and mandate["budget"] < event["amount"]:
+                return over
+            drawn.append(mandate)
+            at = mandate["parent"]
+        for mandate in drawn:
+            mandate["uses"] -= 1
+            mandate["budget"] -= event["amount"] if mandate["argument"] else 0
+        return None
+
+    def lose(self, index: int) -> None:
+        self.void_before = index
+        self.approvals, self.mandates, self.enrolled = set(), {}, {}
+        for session in self.sessions.values():
+            session.floor = UNTRUSTED
+
+    def confirm_before(self, first: int) -> None:
+        self.approvals = {event for event in self.approvals if event < first}
+        self.mandates = {event: mandate for event, mandate in self.mandates.items() if event < first}
+        kept = {number: [event for event in events if event < first] for number, events in self.enrolled.items()}
+        self.enrolled = {number: events for number, events in kept.items() if events}
+        for held, released in self.held.items():
+            if released is not None and released >= first:
+                self.held[held] = None
+        self.named |= {event for event, item in self.items.items() if event >= first and item.by_owner}
+
+
+def narrows(event: dict, parent: dict) -> bool:
+    return (
+        not parent["revoked"]
+        and event["called"] == parent["called"]
+        and event["audience"] == parent["audience"]
+        and parent["from"] <= event["from"]
+        and event["until"] <= parent["until"]
+        and parent["argument"] in ("", event["argument"])
+        and all(limit in event["limits"] for limit in parent["limits"])
+    )
+
+
+def no_event(event: int) -> str:
+    return f"refers to event {event}, which is not there"
+
+
+def not_opened(session: int) -> str:
+    return f"session {session} was not opened"
+
+
 # The ledger
+
+# The fields that are numbers of names, in their order.
+NAMED_BY = {
+    OPENED: ("session",),
+    OBSERVED: ("channel", "author"),
+    WROTE: ("namespace", "channel", "author"),
+    QUARANTINED: ("namespace",),
+    GRANTED: ("called",),
+    DECIDED: ("called",),
+    ENROLLED: ("adapter",),
+}
 
 
 @dataclass
@@ -215,6 +618,9 @@ class Ledger:
     names: dict[str, list[bytes]] = field(default_factory=lambda: {space: [] for space in SPACES.values()})
     runs: set[int] = field(default_factory=set)
     open_runs: set[int] = field(default_factory=set)
+    origins: Origins = field(default_factory=Origins)
+    time_ms: int = 0
+    resolved: list[tuple[int, int]] = field(default_factory=list)
 
     def read_segment(self, data: bytes) -> None:
         header, records = data[:64], data[64:]
@@ -266,15 +672,16 @@ class Ledger:
         event = decode(kind, covered[24:])
         if event is None:
             raise refuse("fields do not decode")
-        wrong = self.meaning(kind, event)
+        wrong = self.meaning(kind, event, int.from_bytes(covered[16:24], "big"))
         if wrong is not None:
             raise refuse(wrong)
 
         self.count, self.mac, self.incarnation = self.count + 1, mac, incarnation
         return len(covered) + len(mac)
 
-    def meaning(self, kind: int, event: dict) -> str | None:
+    def meaning(self, kind: int, event: dict, raw_ms: int) -> str | None:
         """Applies a sound event and answers None, or says what is wrong with it."""
+        self.time_ms = max(self.time_ms, raw_ms)
         if self.count == 0 and kind != GENESIS:
             return "not a genesis"
         if kind == GENESIS:
@@ -299,9 +706,21 @@ class Ledger:
             if event["run"] not in self.open_runs:
                 return f"ends run {event['run']}, which is not open"
             self.open_runs.remove(event["run"])
-        elif kind == REVOKED:
-            if event["run"] not in self.runs:
-                return f"revokes run {event['run']}, which is not there"
+        elif kind == REVOKED and event["what"] == OF_RUN:
+            if event["target"] not in self.runs:
+                return f"revokes run {event['target']}, which is not there"
+        elif kind == REVOKED or kind > ROTATED:
+            return self.unnamed(kind, event) or self.origins.apply(self.count, self.time_ms, kind, event)
+        elif kind == RESOLVED:
+            self.resolved.append((self.count, self.time_ms))
+            self.time_ms = raw_ms
+            if event["cause"] not in (MOVED, CLOCK_CAUSE):
+                self.origins.lose(self.count)
+        elif kind == RECOVERED:
+            undone = [before for index, before in self.resolved if index >= event["first"]]
+            self.resolved = [(index, before) for index, before in self.resolved if index < event["first"]]
+            self.time_ms = max([self.time_ms, *undone])
+            self.origins.confirm_before(event["first"])
         elif kind == ROTATED:
             generation = event["generation"]
             if generation != self.generation + 1:
@@ -311,6 +730,18 @@ class Ledger:
             if event["key_id"] != key_id(event_key(self.roots[generation], self.id)):
                 return f"key id of generation {generation} does not match"
             self.generation = generation
+        return None
+
+    def unnamed(self, kind: int, event: dict) -> str | None:
+        if kind == REVOKED:
+            space = {OF_CHANNEL: "channel", OF_AUTHOR: "author", OF_ADAPTER: "adapter"}.get(event["what"])
+            numbers = {} if space is None else {space: event["target"]}
+        else:
+            numbers = {space: event[space] for space in NAMED_BY.get(kind, ())}
+        for space, number in numbers.items():
+            space = "called tool" if space == "called" else space
+            if number >= len(self.names[space]):
+                return f"number {number} of {space} is not named"
         return None
 
 

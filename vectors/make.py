@@ -28,7 +28,9 @@ OTHER_ROOT = hashlib.sha256(b"actum vectors, other root").digest()
 START_MS = 1_767_225_600_000
 
 GENESIS, NAMED, POLICY, BEGAN, ENDED, REVOKED, CLOCK, RECOVERED, RESOLVED, ROTATED = range(1, 11)
-NAMESPACE, STEP, TOOL, RULE, SESSION = range(1, 6)
+OBSERVED, WROTE, SUPERSEDED, QUARANTINED, RELEASED, GRANTED, CONSENTED, SPENT, DECIDED = range(11, 20)
+SEALED, OPENED, ENROLLED = 20, 21, 22
+NAMESPACE, STEP, TOOL, RULE, SESSION, CHANNEL, AUTHOR, ADAPTER, CALLED = range(1, 10)
 PASSED, FAILED, ERRORED, DENIED, TIMED_OUT, CHANGED = range(1, 7)
 TERMINAL, YES_FLAG, CODE = range(1, 4)
 
@@ -131,6 +133,109 @@ def rotated(generation: int, identity: bytes, owner: int = TERMINAL) -> bytes:
     return u(4, generation) + identity + u(1, owner)
 
 
+UNTRUSTED, DERIVED, APPROVED, USER = range(1, 5)
+FRESH, UNKNOWN, SUBAGENT, FIRED = range(1, 5)
+TURN, RESULT, RECALLED, INBOUND, SUMMARY, RESET, REFUSAL = range(1, 8)
+A_RUN, A_RECORD, A_CHANNEL, AN_AUTHOR, A_MANDATE, AN_ADAPTER = range(1, 7)
+MEMORY, TASK = range(1, 3)
+NO_NUMBER, NO_INDEX = 2**32 - 1, 2**64 - 1
+
+
+def opened(session: int = 0, start: int = FRESH, source: int = NO_INDEX, adapter: int = NO_NUMBER) -> bytes:
+    return u(4, session) + u(4, adapter) + u(1, start) + u(8, source)
+
+
+def observed(
+    seen: int = TURN,
+    authority: int = USER,
+    content: str = "a turn",
+    *,
+    session: int = 0,
+    channel: int = 0,
+    author: int = 0,
+    record: int = NO_INDEX,
+) -> bytes:
+    numbers = u(4, session) + u(1, seen) + u(4, channel) + u(4, author)
+    return numbers + u(1, authority) + u(8, record) + sha(content)
+
+
+def wrote(
+    authority: int = DERIVED,
+    parents: list[int] | str = "context",
+    content: str = "an entry",
+    *,
+    session: int = 0,
+    entry: int = MEMORY,
+    namespace: int = 0,
+    channel: int = 0,
+    author: int = 0,
+    name: bytes = b"MEMORY.md#1",
+    owner: int | None = None,
+) -> bytes:
+    numbers = u(4, session) + u(1, entry) + u(4, namespace) + u(4, channel) + u(4, author) + u(1, authority)
+    if isinstance(parents, str):
+        lineage = u(1, {"none": 0, "context": 1}[parents])
+    else:
+        lineage = u(1, 2) + u(2, len(parents)) + b"".join(u(8, parent) for parent in parents)
+    known_by = (TERMINAL if parents == "none" else 0) if owner is None else owner
+    return numbers + lineage + u(8, NO_INDEX) + sized(name) + sha(content) + sha("a fingerprint") + u(1, known_by)
+
+
+def superseded(record: int, by: int = NO_INDEX, owner: int = 0) -> bytes:
+    return u(8, record) + u(8, by) + u(1, owner)
+
+
+def taken_back(what: int, target: int, interval: tuple[int, int] | None = None) -> bytes:
+    bounds = b"" if interval is None else u(8, interval[0]) + u(8, interval[1])
+    return u(1, what) + u(8, target) + bounds + u(1, TERMINAL) + text("wrong source")
+
+
+def quarantined(record: int = NO_INDEX, content: str = "an entry", name: bytes = b"MEMORY.md#1", namespace: int = 0) -> bytes:
+    return u(8, record) + u(4, namespace) + sized(name) + sha(content) + u(2, 3)
+
+
+def released(held: int, record: int, owner: int = TERMINAL) -> bytes:
+    return u(8, held) + u(8, record) + u(1, owner)
+
+
+def limit(argument: str = "payee", kind: int = 1, values: tuple[str, ...] = ("DE89",)) -> bytes:
+    return text(argument) + u(1, kind) + u(2, len(values)) + b"".join(text(value) for value in values)
+
+
+def granted(
+    *,
+    called: int = 0,
+    audience: tuple[int, int] = (3, 0),
+    window: tuple[int, int] = (START_MS, START_MS + 3_600_000),
+    uses: int = 2,
+    argument: str = "",
+    budget: int = 0,
+    limits: tuple[bytes, ...] = (),
+    parent: int = NO_INDEX,
+    owner: int = TERMINAL,
+) -> bytes:
+    bounds = u(4, called) + u(1, audience[0]) + u(8, audience[1]) + u(8, window[0]) + u(8, window[1]) + u(4, uses)
+    listed = u(2, len(limits)) + b"".join(limits)
+    return bounds + text(argument) + u(8, budget) + listed + u(8, parent) + u(1, owner)
+
+
+def consented(session: int = 0, owner: int = TERMINAL) -> bytes:
+    return u(4, session) + sha("a call") + u(8, START_MS + 60_000) + u(1, owner)
+
+
+def spent(what: int, of: int, amount: int = 0) -> bytes:
+    return u(1, what) + u(8, of) + u(8, amount)
+
+
+def decided(session: int = 0, called: int = 0, decision: int = 4) -> bytes:
+    return u(4, session) + u(4, called) + sha("a call") + bytes(32) + u(1, decision) + u(2, 7) + u(8, NO_INDEX) + u(4, 1)
+
+
+def enrolled(adapter: int = 0, channels: tuple[str, ...] = ("web", "mail:*"), owner: int = TERMINAL) -> bytes:
+    listed = u(2, len(channels)) + b"".join(text(channel) for channel in channels)
+    return u(4, adapter) + sha("a credential") + listed + u(1, owner)
+
+
 TOOL_NAME = sha("the tool") + b"/usr/bin/cargo"
 RULE_NAME = sha("the rule")
 
@@ -198,6 +303,17 @@ KIND_NAMES = {
     RECOVERED: "Recovered",
     RESOLVED: "Resolved",
     ROTATED: "Rotated",
+    OBSERVED: "Observed",
+    WROTE: "Wrote",
+    SUPERSEDED: "Superseded",
+    QUARANTINED: "Quarantined",
+    RELEASED: "Released",
+    GRANTED: "Granted",
+    CONSENTED: "Consented",
+    SPENT: "Spent",
+    DECIDED: "Decided",
+    OPENED: "Opened",
+    ENROLLED: "Enrolled",
 }
 
 
@@ -215,6 +331,46 @@ def with_names(step: str = "validate") -> Writer:
     writer.add(NAMED, named(SESSION, 0, b"session-1"), "session 0, session-1")
     return writer
 
+
+def with_origins() -> Writer:
+    """Events 0 to 8: the genesis, one name in each space that concerns origins, two sessions and two channels."""
+    writer = with_genesis()
+    for space, name in ((NAMESPACE, b"local/default"), (CHANNEL, b"user"), (AUTHOR, b"owner"), (ADAPTER, b"hook"), (CALLED, b"pay")):
+        writer.add(NAMED, named(space, 0, name), f"space {space}, 0, {name.decode()}")
+    writer.add(NAMED, named(CHANNEL, 1, b"web"), "channel 1, web")
+    writer.add(NAMED, named(SESSION, 0, b"s0"), "session 0, s0")
+    return writer.add(NAMED, named(SESSION, 1, b"s1"), "session 1, s1")
+
+
+SESSION_0, SEEN_1, SEEN_2, ENTRY = 9, 10, 11, 12
+
+
+def with_session(start: int = FRESH) -> Writer:
+    """Events 0 to 9: session 0 is open."""
+    return with_origins().add(OPENED, opened(0, start), "session 0")
+
+
+def with_turn(start: int = FRESH) -> Writer:
+    """Events 0 to 10: the user said something."""
+    return with_session(start).add(OBSERVED, observed(), "a turn of the user")
+
+
+def with_page() -> Writer:
+    """Events 0 to 11: and a page was read."""
+    return with_turn().add(OBSERVED, observed(RESULT, UNTRUSTED, "a page", channel=1), "a page")
+
+
+def with_entry() -> Writer:
+    """Events 0 to 12: and the agent wrote an entry, of the turn alone."""
+    return with_page().add(WROTE, wrote(DERIVED, [SEEN_1]), "of the turn")
+
+
+def with_mandate(**other: object) -> Writer:
+    """Events 0 to 10: session 0 and a mandate."""
+    return with_session().add(GRANTED, granted(**other), "a mandate")
+
+
+MANDATE = 10
 
 RUN = 6
 
@@ -585,17 +741,17 @@ def segment_sealed() -> Iterator[Case]:
     writer = Writer().add(GENESIS, genesis(), incarnation=0)
     yield bad("incarnation-0", "incarnations count from 1", "event 0: incarnation 0 after 0", writer)
 
-    for kind in (0, *range(11, 22), 255):
-        what = "kept for later" if 11 <= kind <= 20 else "nobody's"
+    for kind in (0, SEALED, 23, 255):
+        what = "kept for later" if kind == SEALED else "nobody's"
         writer = with_genesis().add(kind, b"", what)
         yield bad(f"kind-{kind:03}", f"kind {kind} is {what}", f"event 1: kind {kind} is not known", writer)
-    writer = with_genesis().add(21, b"", index=7, incarnation=0)
+    writer = with_genesis().add(23, b"", index=7, incarnation=0)
     yield bad("index-before-incarnation", "three things are wrong, the index is said", "event 1: carries index 7", writer)
-    writer = with_genesis().add(21, b"", incarnation=0)
+    writer = with_genesis().add(23, b"", incarnation=0)
     expect = "event 1: incarnation 0 after 1"
     yield bad("incarnation-before-kind", "two things are wrong, the incarnation is said", expect, writer)
-    writer = Writer().add(21, b"")
-    yield bad("kind-before-genesis", "two things are wrong, the kind is said", "event 0: kind 21 is not known", writer)
+    writer = Writer().add(23, b"")
+    yield bad("kind-before-genesis", "two things are wrong, the kind is said", "event 0: kind 23 is not known", writer)
     writer = Writer().add(POLICY, b"")
     yield bad("fields-before-genesis", "two things are wrong, the fields are said", f"event 0: {NO_DECODE}", writer)
 
@@ -646,6 +802,288 @@ def segment_sealed() -> Iterator[Case]:
         yield bad(f"revoked-{name}", comment, f"event {index}: revokes run {run}, which is not there", writer)
 
 
+def _contradictions() -> Iterator[tuple[str, str, int, bytes]]:
+    yield "observed-seen-0", "nothing seen has code 0", OBSERVED, observed(0)
+    yield "observed-seen-8", "nothing seen has code 8", OBSERVED, observed(8)
+    yield "observed-authority-0", "no authority has code 0", OBSERVED, observed(authority=0)
+    yield "observed-authority-5", "no authority has code 5", OBSERVED, observed(authority=5)
+    yield "observed-turn-with-record", "only what was recalled has a record", OBSERVED, observed(record=1)
+    yield "wrote-entry-3", "no entry has code 3", WROTE, wrote(entry=3)
+    yield "wrote-no-parents-listed", "proven parents, and none", WROTE, wrote(DERIVED, [])
+    yield "wrote-257-parents", "one parent too many", WROTE, wrote(DERIVED, [1] * 257)
+    yield "wrote-owner-with-parents", "an owner of what was derived", WROTE, wrote(owner=TERMINAL)
+    yield "wrote-nobody-without-parents", "no parents and no owner", WROTE, wrote(USER, "none", owner=0)
+    yield "wrote-name-too-long", "a name of 1025 bytes", WROTE, wrote(name=b"n" * 1025)
+    yield "wrote-name-not-utf8", "a name with the byte ff", WROTE, wrote(name=b"\xff")
+    yield "superseded-owner-4", "no owner has code 4", SUPERSEDED, superseded(1, owner=4)
+    yield "revoked-interval-reversed", "it ends before it begins", REVOKED, taken_back(A_CHANNEL, 0, (2, 1))
+    yield "revoked-channel-no-interval", "a channel without an interval", REVOKED, taken_back(A_CHANNEL, 0)
+    yield "revoked-record-interval", "a record with an interval", REVOKED, taken_back(A_RECORD, 1, (1, 2))
+    yield "revoked-author-not-u32", "a number that no name has", REVOKED, taken_back(AN_AUTHOR, NO_NUMBER, (1, 2))
+    yield "quarantined-name-too-long", "a name of 1025 bytes", QUARANTINED, quarantined(name=b"n" * 1025)
+    yield "released-owner-0", "nobody releases", RELEASED, released(1, 2, owner=0)
+    yield "granted-audience-5", "no audience has code 5", GRANTED, granted(audience=(5, 0))
+    yield "granted-no-uses", "a mandate that allows nothing", GRANTED, granted(uses=0)
+    yield "granted-window-reversed", "it ends before it begins", GRANTED, granted(window=(2, 1))
+    yield "granted-budget-of-nothing", "a budget on no argument", GRANTED, granted(budget=1)
+    yield "granted-by-nobody", "no owner and no parent", GRANTED, granted(owner=0)
+    yield "granted-limit-kind-6", "no kind of limit has code 6", GRANTED, granted(limits=(limit(kind=6),))
+    yield "granted-33-limits", "one limit too many", GRANTED, granted(limits=(limit(values=()),) * 33)
+    yield "granted-33-values", "one value too many", GRANTED, granted(limits=(limit(values=("",) * 33),))
+    yield "consented-owner-0", "nobody approves", CONSENTED, consented(owner=0)
+    yield "spent-what-3", "nothing spent has code 3", SPENT, spent(3, 1)
+    yield "decided-0", "no decision has code 0", DECIDED, decided(decision=0)
+    yield "decided-6", "no decision has code 6", DECIDED, decided(decision=6)
+    yield "opened-start-5", "no start has code 5", OPENED, opened(0, 5)
+    yield "opened-fresh-of-something", "a fresh session comes of nothing", OPENED, opened(0, FRESH, 1)
+    yield "opened-subagent-of-nothing", "a subagent comes of a session", OPENED, opened(0, SUBAGENT)
+    yield "opened-subagent-not-u32", "a number that no session has", OPENED, opened(0, SUBAGENT, 2**32)
+    yield "opened-fired-of-nothing", "something fired", OPENED, opened(0, FIRED)
+    yield "enrolled-owner-0", "nobody enrols", ENROLLED, enrolled(owner=0)
+    yield "enrolled-33-channels", "one channel too many", ENROLLED, enrolled(channels=("c",) * 33)
+
+
+def segment_origins() -> Iterator[Case]:
+    """Where things came from: each kind as it should be, and each reason to refuse it."""
+    turn, page = SEEN_1, SEEN_2
+
+    def fits(name: str, comment: str, writer: Writer) -> Case:
+        return good(f"origin-{name}", comment, writer)
+
+    def refused(name: str, comment: str, what: str, writer: Writer, kind: int, fields: bytes) -> Case:
+        index = writer.count
+        return bad(f"origin-{name}", comment or what, f"event {index}: {what}", writer.add(kind, fields))
+
+    def gone(event: int) -> str:
+        return f"refers to event {event}, which is not there"
+
+    def claims(claimed: str, least: str) -> str:
+        return f"claims {claimed} of what is {least}"
+
+    writer = with_origins().add(ENROLLED, enrolled()).add(OPENED, opened(0, adapter=0))
+    yield fits("opened", "an adapter saw a session begin", writer)
+    yield fits("opened-subagent", "a session that another opened", with_page().add(OPENED, opened(1, SUBAGENT, 0)))
+    task = with_turn().add(WROTE, wrote(USER, [turn], "a turn", entry=TASK), "a task, the turn word for word")
+    yield fits("opened-fired", "a session that a task began", task.add(OPENED, opened(1, FIRED, 11)))
+    writer = with_origins()
+    yield refused("opened-unnamed", "", "number 2 of session is not named", writer, OPENED, opened(2))
+    yield refused("opened-adapter", "", "adapter 0 is not enrolled", with_origins(), OPENED, opened(0, adapter=0))
+    yield refused("opened-twice", "", "session 0 was opened before", with_session(), OPENED, opened(0, UNKNOWN))
+    yield refused("opened-of-unopened", "", "session 1 was not opened", with_origins(), OPENED, opened(0, SUBAGENT, 1))
+    yield refused("opened-fired-turn", "a turn is no task", gone(turn), with_turn(), OPENED, opened(1, FIRED, turn))
+    yield refused("opened-fired-memory", "a memory is no task", gone(ENTRY), with_entry(), OPENED, opened(1, FIRED, ENTRY))
+
+    writer = with_entry()
+    for seen in (TURN, RESULT, INBOUND, SUMMARY, RESET, REFUSAL):
+        writer.add(OBSERVED, observed(seen), f"seen {seen}")
+    writer.add(OBSERVED, observed(RECALLED, USER, "an entry", record=ENTRY), "recalled")
+    yield fits("observed", "everything that can be seen", writer.add(OBSERVED, observed(RECALLED), "recalled, no record"))
+    writer = with_session()
+    yield refused("observed-channel", "", "number 2 of channel is not named", writer, OBSERVED, observed(channel=2))
+    yield refused("observed-author", "", "number 1 of author is not named", with_session(), OBSERVED, observed(author=1))
+    yield refused("observed-unopened", "", "session 1 was not opened", with_session(), OBSERVED, observed(session=1))
+    recalled = observed(RECALLED, record=turn)
+    yield refused("observed-no-entry", "a turn is no entry", gone(turn), with_turn(), OBSERVED, recalled)
+
+    yield fits("wrote-context", "of a context that only the user filled", with_turn().add(WROTE, wrote()))
+    yield fits("wrote-context-untrusted", "of a context with a page", with_page().add(WROTE, wrote(UNTRUSTED)))
+    yield fits("wrote-proven", "of the turn alone, though a page was read", with_entry())
+    yield fits("wrote-word-for-word", "what the user said, as it was", with_page().add(WROTE, wrote(USER, [turn], "a turn")))
+    yield fits("wrote-owner", "the owner wrote it", with_origins().add(WROTE, wrote(USER, "none", session=NO_NUMBER)))
+    diamond = with_entry().add(WROTE, wrote(DERIVED, [turn])).add(WROTE, wrote(DERIVED, [ENTRY, ENTRY + 1, turn]))
+    yield fits("wrote-diamond", "a shared ancestor is no loop", diamond)
+    for name, space, fields in (
+        ("namespace", "number 1 of namespace", wrote(namespace=1)),
+        ("channel", "number 2 of channel", wrote(channel=2)),
+        ("author", "number 1 of author", wrote(author=1)),
+    ):
+        yield refused(f"wrote-{name}", "", f"{space} is not named", with_turn(), WROTE, fields)
+    yield refused("wrote-unopened", "", "session 1 was not opened", with_turn(), WROTE, wrote(session=1))
+    fields = wrote(session=NO_NUMBER)
+    yield refused("wrote-nowhere", "a context of no session", "session 4294967295 was not opened", with_turn(), WROTE, fields)
+    yield refused("wrote-of-itself", "", gone(11), with_turn(), WROTE, wrote(DERIVED, [turn, 11]))
+    yield refused("wrote-of-a-name", "", gone(3), with_turn(), WROTE, wrote(DERIVED, [3]))
+    raises = claims("User", "Derived")
+    yield refused("raised-context", "what is written is derived", raises, with_turn(), WROTE, wrote(USER))
+    yield refused("raised-proven", "other words than the user's", raises, with_turn(), WROTE, wrote(USER, [turn]))
+    raises = claims("Derived", "Untrusted")
+    yield refused("raised-page", "a page was read", raises, with_page(), WROTE, wrote())
+    yield refused("raised-diamond", "one of two is a page", raises, with_page(), WROTE, wrote(DERIVED, [turn, page]))
+    yield refused("raised-unknown", "nobody saw what was there", raises, with_turn(UNKNOWN), WROTE, wrote())
+    writer = with_page().add(OPENED, opened(1, SUBAGENT, 0))
+    yield refused("raised-subagent", "it inherits the page", raises, writer, WROTE, wrote(session=1))
+    writer = with_page().add(OBSERVED, observed(SUMMARY, USER, "a summary"))
+    yield refused("raised-summary", "it inherits the page", raises, writer, WROTE, wrote(DERIVED, [12]))
+    writer = with_page().add(WROTE, wrote(UNTRUSTED, entry=TASK)).add(OPENED, opened(1, FIRED, ENTRY))
+    yield refused("raised-fired", "the task is worth no more", raises, writer, WROTE, wrote(session=1))
+    writer = with_page().add(WROTE, wrote(UNTRUSTED, entry=TASK)).add(OPENED, opened(1, FIRED, ENTRY))
+    writer.add(OBSERVED, observed(RESET, session=1))
+    yield refused("raised-fired-reset", "a reset leaves the task", raises, writer, WROTE, wrote(session=1))
+    writer = with_page().add(OBSERVED, observed(RESET))
+    yield fits("reset", "behind a reset, the context is known to be empty", writer.add(WROTE, wrote()))
+    writer = with_entry().add(OBSERVED, observed(RESET)).add(OBSERVED, observed(RECALLED, USER, "changed", record=ENTRY))
+    yield refused("raised-changed", "what was recalled is not what was written", raises, writer, WROTE, wrote())
+    writer = with_entry().add(OBSERVED, observed(RESET)).add(OBSERVED, observed(RECALLED, USER, "an entry", record=ENTRY))
+    yield fits("recalled", "what was recalled is what was written", writer.add(WROTE, wrote()))
+    writer = with_turn().add(OBSERVED, observed(REFUSAL, USER))
+    yield refused("raised-refusal", "our own refusal is data", raises, writer, WROTE, wrote())
+
+    yield fits("superseded", "an entry gives way to another", _superseded())
+    yield refused("superseded-turn", "", gone(turn), with_turn(), SUPERSEDED, superseded(turn))
+    yield refused("superseded-by-turn", "", gone(turn), with_entry(), SUPERSEDED, superseded(ENTRY, turn))
+    yield refused("superseded-by-itself", "", gone(ENTRY), with_entry(), SUPERSEDED, superseded(ENTRY, ENTRY))
+    yield refused("raised-superseded", "what it came of is withheld", raises, _superseded(), WROTE, wrote(DERIVED, [ENTRY]))
+
+    for what, target, interval in (
+        (A_RECORD, ENTRY, None),
+        (A_RECORD, turn, None),
+        (A_CHANNEL, 0, (START_MS, START_MS + 10_000)),
+        (AN_AUTHOR, 0, (0, NO_INDEX)),
+    ):
+        writer = with_entry().add(REVOKED, taken_back(what, target, interval)).add(REVOKED, taken_back(what, target, interval))
+        name = f"revoked-{what}-{target}"
+        yield fits(name, "revoked twice, which changes nothing more", writer)
+        comment = "it is withheld, or what it came of is"
+        yield refused(f"raised-{name}", comment, raises, writer, WROTE, wrote(DERIVED, [ENTRY]))
+    # The turn is event 10, ten seconds in.
+    writer = with_turn().add(REVOKED, taken_back(A_CHANNEL, 0, (0, START_MS + 9_999)))
+    yield fits("revoked-before", "the turn came a millisecond later", writer.add(WROTE, wrote()))
+    writer = with_turn().add(REVOKED, taken_back(A_CHANNEL, 0, (START_MS + 12_000, NO_INDEX))).add(OBSERVED, observed())
+    yield refused("raised-revoked-later", "what comes within the interval is bound too", raises, writer, WROTE, wrote())
+    later = with_turn().add(REVOKED, taken_back(A_CHANNEL, 0, (START_MS + 12_001, START_MS + 12_500)))
+    yield fits("revoked-between", "the interval lies between two turns", later.add(OBSERVED, observed()).add(WROTE, wrote()))
+    fields = taken_back(A_CHANNEL, 2, (0, 1))
+    yield refused("revoked-channel", "", "number 2 of channel is not named", with_turn(), REVOKED, fields)
+    fields = taken_back(AN_AUTHOR, 1, (0, 1))
+    yield refused("revoked-author", "", "number 1 of author is not named", with_turn(), REVOKED, fields)
+    fields = taken_back(AN_ADAPTER, 1)
+    yield refused("revoked-adapter", "", "number 1 of adapter is not named", with_turn(), REVOKED, fields)
+    fields = taken_back(AN_ADAPTER, 0)
+    yield refused("revoked-not-enrolled", "", "adapter 0 is not enrolled", with_turn(), REVOKED, fields)
+    yield refused("revoked-no-record", "", gone(3), with_turn(), REVOKED, taken_back(A_RECORD, 3))
+    yield refused("revoked-no-mandate", "", gone(turn), with_turn(), REVOKED, taken_back(A_MANDATE, turn))
+
+    held = with_entry().add(QUARANTINED, quarantined(ENTRY))
+    yield fits("quarantined", "a record, and an entry that has none", held.add(QUARANTINED, quarantined(name="größe".encode())))
+    writer = with_entry().add(QUARANTINED, quarantined(ENTRY))
+    yield refused("raised-quarantined", "", raises, writer, WROTE, wrote(DERIVED, [ENTRY]))
+    writer = with_entry().add(QUARANTINED, quarantined(ENTRY, "changed")).add(WROTE, wrote(DERIVED, [ENTRY]))
+    yield fits("quarantined-changed", "other content than the record's: the record stands", writer)
+    fields = quarantined(namespace=1)
+    yield refused("quarantined-namespace", "", "number 1 of namespace is not named", with_entry(), QUARANTINED, fields)
+    yield refused("quarantined-turn", "", gone(turn), with_turn(), QUARANTINED, quarantined(turn))
+
+    yield fits("released", "the owner's new record", _held().add(RELEASED, released(13, 14)))
+    yield refused("released-twice", "", gone(13), _held().add(RELEASED, released(13, 14)), RELEASED, released(13, 14))
+    yield refused("released-not-held", "", gone(12), _held(), RELEASED, released(12, 14))
+    yield refused("released-by-the-agent", "not the owner's record", gone(12), _held(), RELEASED, released(13, 12))
+    writer = _held().add(RELEASED, released(13, 14))
+    yield refused("raised-released", "the old record stays withheld", raises, writer, WROTE, wrote(DERIVED, [ENTRY]))
+
+    yield fits("granted", "each kind of limit, and a budget", _granted())
+    yield refused("granted-called", "", "number 1 of called tool is not named", with_session(), GRANTED, granted(called=1))
+    yield refused("granted-no-parent", "", gone(9), with_session(), GRANTED, granted(parent=9))
+    same = {"argument": "amount", "budget": 5, "limits": (limit(),)}
+    writer = with_mandate(**same).add(GRANTED, granted(**same, parent=MANDATE, owner=0))
+    yield fits("granted-narrowed", "one that draws on another", writer)
+    for name, other in (
+        ("later", {"window": (START_MS, START_MS + 3_600_001)}),
+        ("earlier", {"window": (START_MS - 1, START_MS)}),
+        ("audience", {"audience": (3, 1)}),
+        ("no-budget", {"argument": "", "budget": 0}),
+        ("another-budget", {"argument": "amounts"}),
+        ("no-limits", {"limits": ()}),
+        ("another-limit", {"limits": (limit(values=("DE90",)),)}),
+    ):
+        wider = f"allows more than event {MANDATE}, which it draws on"
+        fields = granted(**(same | other), parent=MANDATE)
+        yield refused(f"granted-{name}", "it widens", wider, with_mandate(**same), GRANTED, fields)
+    writer = with_mandate().add(REVOKED, taken_back(A_MANDATE, MANDATE))
+    wider = f"allows more than event {MANDATE}, which it draws on"
+    yield refused("granted-of-revoked", "", wider, writer, GRANTED, granted(parent=MANDATE))
+
+    yield fits("consented", "an approval, used once", with_session().add(CONSENTED, consented()).add(SPENT, spent(1, 10)))
+    yield refused("consented-unopened", "", "session 1 was not opened", with_session(), CONSENTED, consented(1))
+
+    over = "spends more than event 10 allows"
+    writer = with_session().add(CONSENTED, consented()).add(SPENT, spent(1, 10))
+    yield refused("overspent-approval", "an approval is for once", over, writer, SPENT, spent(1, 10))
+    yield refused("overspent-kind", "a mandate is no approval", over, with_mandate(), SPENT, spent(1, 10))
+    yield refused("overspent-nothing", "", over, with_session(), SPENT, spent(2, 10))
+    writer = with_mandate().add(SPENT, spent(2, MANDATE)).add(SPENT, spent(2, MANDATE))
+    yield refused("overspent-uses", "two uses are gone", over, writer, SPENT, spent(2, MANDATE))
+    budget = {"argument": "amount", "budget": 5, "uses": 9}
+    yield fits("spent-budget", "all of it", with_mandate(**budget).add(SPENT, spent(2, MANDATE, 2)).add(SPENT, spent(2, MANDATE, 3)))
+    writer = with_mandate(**budget).add(SPENT, spent(2, MANDATE, 2))
+    yield refused("overspent-budget", "four of three", over, writer, SPENT, spent(2, MANDATE, 4))
+    writer = with_mandate(uses=1).add(GRANTED, granted(uses=9, parent=MANDATE)).add(SPENT, spent(2, 11))
+    yield refused("overspent-drawn-on", "the parent's uses are gone", "spends more than event 11 allows", writer, SPENT, spent(2, 11))
+    writer = with_mandate().add(GRANTED, granted(parent=MANDATE)).add(REVOKED, taken_back(A_MANDATE, MANDATE))
+    yield refused("overspent-revoked", "the parent is revoked", "spends more than event 11 allows", writer, SPENT, spent(2, 11))
+
+    writer = with_session()
+    for decision in range(1, 6):
+        writer.add(DECIDED, decided(decision=decision), f"decision {decision}")
+    yield fits("decided", "each decision", writer)
+    yield refused("decided-called", "", "number 1 of called tool is not named", with_session(), DECIDED, decided(called=1))
+    yield refused("decided-unopened", "", "session 1 was not opened", with_session(), DECIDED, decided(1))
+
+    writer = with_origins().add(ENROLLED, enrolled()).add(ENROLLED, enrolled(channels=())).add(REVOKED, taken_back(AN_ADAPTER, 0))
+    yield fits("enrolled", "enrolled twice, and revoked", writer)
+    yield refused("enrolled-unnamed", "", "number 1 of adapter is not named", with_origins(), ENROLLED, enrolled(1))
+
+    yield from _after_a_crash_or_a_loss(refused, fits)
+
+
+def _after_a_crash_or_a_loss(refused, fits) -> Iterator[Case]:
+    def crashed(writer: Writer, first: int) -> Writer:
+        return writer.add(RECOVERED, recovered(first, writer.count - first, b""), f"from {first} on")
+
+    over = "spends more than event 10 allows"
+    yield refused("unconfirmed-mandate", "", over, crashed(with_mandate(), 10), SPENT, spent(2, 10))
+    yield fits("confirmed-mandate", "it was acknowledged", crashed(with_mandate(), 11).add(SPENT, spent(2, 10)))
+    writer = crashed(with_session().add(CONSENTED, consented()), 10)
+    yield refused("unconfirmed-approval", "", over, writer, SPENT, spent(1, 10))
+    writer = crashed(with_origins().add(ENROLLED, enrolled()), 9)
+    yield refused("unconfirmed-adapter", "", "adapter 0 is not enrolled", writer, OPENED, opened(0, adapter=0))
+    writer = crashed(_held().add(RELEASED, released(13, 14)), 15).add(RELEASED, released(13, 14))
+    yield fits("unconfirmed-release", "it is released again", writer)
+    writer = crashed(with_session().add(WROTE, wrote(USER, "none")), 10)
+    raises = "claims Derived of what is Untrusted"
+    yield refused("unconfirmed-adoption", "what the owner wrote is withheld", raises, writer, WROTE, wrote(DERIVED, [10]))
+    writer = crashed(_superseded(), 13)
+    yield refused("unconfirmed-superseded", "what went down counts", raises, writer, WROTE, wrote(DERIVED, [ENTRY]))
+    writer = crashed(with_session().add(CONSENTED, consented()).add(SPENT, spent(1, 10)), 11)
+    yield refused("unconfirmed-spent", "what was used is used", over, writer, SPENT, spent(1, 10))
+
+    writer = with_mandate().add(RESOLVED, resolved(1, 99))
+    yield refused("lost-mandate", "", over, writer, SPENT, spent(2, 10))
+    writer = with_mandate().add(RESOLVED, resolved(6, 99)).add(SPENT, spent(2, 10))
+    yield fits("clock-mandate", "a clock that jumped voids no mandate", writer)
+    writer = with_entry().add(RESOLVED, resolved(1, 99))
+    yield refused("lost-entry", "it is void", raises, writer, WROTE, wrote(DERIVED, [ENTRY]))
+    writer = with_turn().add(RESOLVED, resolved(1, 99)).add(OBSERVED, observed())
+    yield refused("lost-context", "what was before the model is void", raises, writer, WROTE, wrote())
+    writer = with_turn().add(RESOLVED, resolved(1, 99)).add(OBSERVED, observed(RESET)).add(OBSERVED, observed())
+    yield fits("lost-reset", "behind a reset it is known again", writer.add(WROTE, wrote()))
+    writer = with_origins().add(ENROLLED, enrolled()).add(RESOLVED, resolved(1, 99))
+    yield refused("lost-adapter", "", "adapter 0 is not enrolled", writer, OPENED, opened(0, adapter=0))
+
+
+def _superseded() -> Writer:
+    return with_entry().add(WROTE, wrote(DERIVED, [SEEN_1])).add(SUPERSEDED, superseded(ENTRY, ENTRY + 1))
+
+
+def _held() -> Writer:
+    """Event 13 quarantines entry 12; event 14 is the owner's."""
+    return with_entry().add(QUARANTINED, quarantined(ENTRY)).add(WROTE, wrote(USER, "none"), "the owner's")
+
+
+def _granted() -> Writer:
+    limits = tuple(limit("payee", kind, ("a", "b")) for kind in range(1, 6))
+    return with_session().add(GRANTED, granted(argument="amount", budget=2**64 - 1, limits=limits))
+
+
 def segment_undecodable() -> Iterator[Case]:
     def after_names(name: str, comment: str, kind: int, fields: bytes) -> Case:
         return bad(f"fields-{name}", comment, f"event 6: {NO_DECODE}", with_names().add(kind, fields))
@@ -661,6 +1099,19 @@ def segment_undecodable() -> Iterator[Case]:
         "recovered": (RECOVERED, recovered(1, 0, b"")),
         "resolved": (RESOLVED, resolved(1)),
         "rotated": (ROTATED, rotated(1, key_id(ROOTS[1]))),
+        "observed": (OBSERVED, observed()),
+        "wrote": (WROTE, wrote()),
+        "wrote-proven": (WROTE, wrote(DERIVED, [1, 2])),
+        "superseded": (SUPERSEDED, superseded(1)),
+        "revoked-channel": (REVOKED, taken_back(A_CHANNEL, 0, (1, 2))),
+        "quarantined": (QUARANTINED, quarantined()),
+        "released": (RELEASED, released(1, 2)),
+        "granted": (GRANTED, granted(limits=(limit(),))),
+        "consented": (CONSENTED, consented()),
+        "spent": (SPENT, spent(1, 2)),
+        "decided": (DECIDED, decided()),
+        "opened": (OPENED, opened()),
+        "enrolled": (ENROLLED, enrolled()),
     }
     for name, (kind, fields) in sound.items():
         yield after_names(f"{name}-trailing", "one byte too many", kind, fields + b"\0")
@@ -676,7 +1127,9 @@ def segment_undecodable() -> Iterator[Case]:
     yield after_names("reason-not-utf8", "a reason with the byte ff", REVOKED, revoked(RUN, b"\xff"))
 
     yield after_names("named-space-0", "no space has code 0", NAMED, named(0, 0, b"x"))
-    yield after_names("named-space-6", "no space has code 6", NAMED, named(6, 0, b"x"))
+    yield after_names("named-space-10", "no space has code 10", NAMED, named(10, 0, b"x"))
+    yield after_names("named-channel-too-long", "a channel name of 513 bytes", NAMED, named(CHANNEL, 0, b"c" * 513))
+    yield after_names("named-adapter-too-long", "an adapter name of 129 bytes", NAMED, named(ADAPTER, 0, b"a" * 129))
     yield after_names("named-step-too-long", "a step name of 129 bytes", NAMED, named(STEP, 1, b"s" * 129))
     yield after_names("named-step-not-utf8", "a step name with the byte ff", NAMED, named(STEP, 1, b"\xff"))
     yield after_names("named-rule-short", "a rule name of 31 bytes", NAMED, named(RULE, 1, b"r" * 31))
@@ -689,10 +1142,12 @@ def segment_undecodable() -> Iterator[Case]:
         yield after_names(f"resolved-owner-{owner}", f"no owner has code {owner}", RESOLVED, resolved(1, owner=owner))
     for outcome in (0, 7):
         yield after_names(f"ended-outcome-{outcome}", f"no outcome has code {outcome}", ENDED, ended(RUN, outcome))
-    for what in (0, 2):
+    for what in (0, 7):
         yield after_names(f"revoked-what-{what}", f"nothing revocable has code {what}", REVOKED, revoked(RUN, what=what))
     for cause in (0, 9):
         yield after_names(f"resolved-cause-{cause}", f"no cause has code {cause}", RESOLVED, resolved(cause))
+
+    yield from (after_names(*case) for case in _contradictions())
 
     most = sound["policy"][1] + bytes(8192 - 33)
     yield after_names("most", "8192 bytes are allowed, though no kind has so many", POLICY, most)
@@ -995,6 +1450,7 @@ def all_cases() -> list[Case]:
         segment_moves,
         segment_sealed,
         segment_undecodable,
+        segment_origins,
         segment_rotations,
         segment_headers,
         anchors,

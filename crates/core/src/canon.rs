@@ -220,6 +220,16 @@ impl Writer {
         assert!(count.is_ok(), "a checked value fits its frame");
         self.u32(count.unwrap_or_default());
     }
+    /// An index, or all ones for none.
+    pub(crate) fn maybe(&mut self, value: Option<u64>) {
+        self.u64(value.unwrap_or(u64::MAX));
+    }
+    /// How many elements follow, as a `u16`.
+    pub(crate) fn list(&mut self, count: usize) {
+        let count = u16::try_from(count);
+        assert!(count.is_ok(), "every list has its own, smaller limit");
+        self.u16(count.unwrap_or_default());
+    }
     /// A `u16` length, then the bytes.
     pub(crate) fn framed(&mut self, bytes: &[u8]) {
         let length = u16::try_from(bytes.len());
@@ -259,6 +269,15 @@ impl<'a> Reader<'a> {
     }
     pub(crate) fn mac(&mut self) -> Option<Mac> {
         self.array().map(Mac)
+    }
+    /// An index, or all ones for none.
+    #[expect(clippy::option_option, reason = "the bytes end, none, or an index: three things")]
+    pub(crate) fn maybe(&mut self) -> Option<Option<u64>> {
+        Some(Some(self.u64()?).filter(|&value| value != u64::MAX))
+    }
+    /// How many elements follow, at most `limit`.
+    pub(crate) fn list(&mut self, limit: usize) -> Option<usize> {
+        Some(usize::from(self.u16()?)).filter(|&count| count <= limit)
     }
     /// A framed value of at most `limit` bytes.
     pub(crate) fn framed(&mut self, limit: usize) -> Option<&'a [u8]> {

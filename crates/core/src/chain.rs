@@ -6,6 +6,7 @@
 
 use core::ops::Range;
 
+use crate::authority::Authority;
 use crate::canon::{Mac, Reader, Writer};
 use crate::event::{Event, FIELDS_MAX, HEADER_LEN, Header, Kind, LedgerId, Space, VERSION};
 use crate::keys::Keyring;
@@ -248,6 +249,50 @@ pub enum EventFlaw {
     /// The beginning of another ledger.
     #[error("genesis of another ledger")]
     OtherGenesis,
+    /// It names an event that is not there, or is not what it should be.
+    #[error("refers to event {event}, which is not there")]
+    NoEvent {
+        /// The event it names.
+        event: u64,
+    },
+    /// It happened in a session that nobody opened.
+    #[error("session {session} was not opened")]
+    NoSession {
+        /// Its number.
+        session: u32,
+    },
+    /// A session began twice.
+    #[error("session {session} was opened before")]
+    OpenedTwice {
+        /// Its number.
+        session: u32,
+    },
+    /// An adapter that the owner did not let observe, or whose enrolment is void.
+    #[error("adapter {adapter} is not enrolled")]
+    NotEnrolled {
+        /// Its number.
+        adapter: u32,
+    },
+    /// A mandate that allows more than the one it draws on.
+    #[error("allows more than event {of}, which it draws on")]
+    Widens {
+        /// The mandate it draws on.
+        of: u64,
+    },
+    /// A record claims more than the least it was derived from.
+    #[error("claims {claimed} of what is {least}")]
+    Raised {
+        /// As it says.
+        claimed: Authority,
+        /// What its parents allow.
+        least: Authority,
+    },
+    /// More was spent than there was.
+    #[error("spends more than event {of} allows")]
+    Overspent {
+        /// The event that allowed it.
+        of: u64,
+    },
     /// A rotation that skips a generation.
     #[error("rotates to generation {found}, expected {expected}")]
     Rotates {

@@ -77,6 +77,7 @@ pub struct Keyring {
     ledger: LedgerId,
     generations: Vec<Generation>,
     active: u32,
+    record: MacKey,
     index: Zeroizing<[u8; 16]>,
 }
 
@@ -91,6 +92,7 @@ impl Keyring {
             ledger: file.ledger,
             generations: file.roots.iter().map(generation).collect(),
             active: file.active,
+            record: MacKey::new(&file.first().derive("actum/record/v1", file.ledger)),
             index: file.first().derive("actum/index/v1", file.ledger),
         }
     }
@@ -117,6 +119,11 @@ impl Keyring {
 
     pub(crate) fn anchor(&self, generation: u32) -> Option<&MacKey> {
         self.generations.get(generation as usize).map(|keys| &keys.anchor)
+    }
+
+    /// The key of the fingerprints of records, the same in every generation.
+    pub(crate) const fn record(&self) -> &MacKey {
+        &self.record
     }
 
     /// Two halves of the key of in-memory fingerprints.

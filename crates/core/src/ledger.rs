@@ -7,7 +7,9 @@ use crate::canon::{Digest, Mac};
 use crate::chain::{Position, seal};
 use crate::clock::{ClockStep, Reading, judge_clock};
 use crate::event::LedgerId;
-use crate::event::{Began, Cause, Ended, Event, NAMED_MAX, Outcome, Owner, REASON_MAX, Space};
+use crate::event::{
+    Began, Cause, Ended, Event, NAMED_MAX, Outcome, Owner, REASON_MAX, Revoked, Revokes, Space,
+};
 use crate::keys::Keyring;
 use crate::names::{Namespace, SessionName, StepName, SubjectName};
 use crate::views::Views;
@@ -621,7 +623,9 @@ impl Draft<'_> {
         if !self.views.has_run(run) {
             return Err(Rejected::NoRun { run });
         }
-        Ok(Done::Event(self.push(&Event::Revoked { run, owner, reason })))
+        let (what, interval) = (Revokes::Run, None);
+        let revoked = Revoked { what, target: run, interval, owner, reason };
+        Ok(Done::Event(self.push(&Event::Revoked(revoked))))
     }
 
     fn resolve_clock(&mut self, owner: Owner) -> Result<Done, Rejected> {

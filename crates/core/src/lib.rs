@@ -5,10 +5,12 @@
 
 mod anchor;
 mod authority;
+mod caller;
 mod canon;
 mod chain;
 mod clock;
 mod event;
+mod fingerprint;
 mod ground;
 mod keys;
 mod kind;
@@ -16,12 +18,14 @@ mod ledger;
 mod names;
 mod origin;
 pub mod policy;
+mod provenance;
 mod reason;
 mod value;
 mod views;
 
 pub use anchor::{Found, Head, PATH_MAX, Refusal, SLOT_LEN, claimed_anchor_ledger, judge_store};
 pub use authority::Authority;
+pub use caller::{Asks, Caller, CallerKind, NotAllowed, callers_page, may};
 pub use canon::{Digest, Hasher, Mac, PlainHasher, hex, unhex};
 pub use chain::{
     Check, EventFlaw, Flaw, Layout, Position, RECORD_MAX, Record, SEGMENT_HEADER_LEN, SEGMENT_MAX,
@@ -29,8 +33,11 @@ pub use chain::{
 };
 pub use clock::{BACK_MAX_MS, ClockStep, FORWARD_MAX_MS, Reading, judge_clock};
 pub use event::{
-    Began, Cause, Ended, Event, FIELDS_MAX, HEADER_LEN, Header, Kind, LedgerId, NAMED_MAX, Outcome,
-    Owner, REASON_MAX, Space, VERSION,
+    Audience, Began, Cause, Consented, Decided, Decision, ENTRY_NAME_MAX, Ended, Enrolled,
+    EntryKind, Event, FIELDS_MAX, Granted, HEADER_LEN, Header, Kind, LIMITS_MAX, LONG_NAME_MAX,
+    LedgerId, Limit, LimitKind, NAMED_MAX, Observed, Opened, Outcome, Owner, PARENTS_MAX, Parents,
+    Quarantined, REASON_MAX, Released, Revoked, Revokes, Seen, Space, Spends, Spent, Start,
+    Superseded, VERSION, Wrote,
 };
 pub use ground::{Evidence, Grounding, Question, Skip, ground, skip};
 pub use keys::{GENERATIONS_MAX, KEY_FILE_MAX, KeyFile, KeyFileError, Keyring, Root};
@@ -46,6 +53,10 @@ pub use names::{
 pub use origin::{
     DIGITS_IDENTIFY, How, OUTGOING_MAX, Origin, Outgoing, PARTS_MAX, Passage, TEXT_IDENTIFIES,
     is_verbatim, outgoing, trace,
+};
+pub use provenance::{
+    Adapter, Approval, Held, Item, ItemKind, Lineage, Mandate, Provenance, Release, Session,
+    Trigger, TriggerKind, Withheld,
 };
 pub use reason::{Answer, Reason, reason_page};
 pub use value::{

@@ -1,16 +1,17 @@
 //! The state of a ledger, folded from its events: names, runs, the policy in force, time. Nothing is true that is not an
 //! event, so these can be thrown away and folded again at any moment.
 
-use core::hash::{BuildHasherDefault, Hasher as StdHasher};
 use core::num::NonZeroU64;
 use std::collections::BTreeMap;
 
-use siphasher::sip128::{Hasher128 as _, SipHasher24};
-
-use crate::canon::{Digest, Mac};
+use crate::canon::{Digest, Mac, Writer};
 use crate::chain::{EventFlaw, Flaw, Position, Record, Verified};
-use crate::event::{Began, Cause, Ended, Event, Kind, Outcome, Owner, Space};
+use crate::event::{
+    Began, Cause, Ended, Event, Kind, Outcome, Owner, Revoked, Revokes, Space, Wrote,
+};
+use crate::fingerprint::{ByFingerprint, Fingerprint, Of, fingerprint};
 use crate::keys::Keyring;
+use crate::provenance::{Item, Provenance};
 
 /// A policy that the owner accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,20 +81,13 @@ pub(crate) struct Open {
     pub(crate) mac: Mac,
 }
 
-/// A secret-keyed 128-bit fingerprint of (namespace, step, subject).
-type Fingerprint = u128;
-
-/// One fetch from memory less in a check than from an `IndexMap`, which looks up where to look.
-#[expect(clippy::disallowed_types, reason = "never walked through, so its order decides nothing")]
-type Runs = std::collections::HashMap<Fingerprint, Run, BuildHasherDefault<LowBits>>;
-
 /// Everything the rules need to know of the past.
 #[derive(Debug)]
 pub struct Views {
     keys: Keyring,
     position: Position,
     names: BTreeMap<Space, Names>,
-    runs: Runs,
+    runs: ByFingerprint<Run>,
     /// Every run in order of its beginning.
     began: Vec<(u64, Fingerprint)>,
     /// Those that have not ended, the newest of their step and subject or not.
@@ -103,6 +97,7 @@ pub struct Views {
     /// What the owner did, by event, newest last: undone where it turns out never to have been acknowledged.
     policies: Vec<(u64, Option<Accepted>)>,
     trusted: Vec<(u64, Trust)>,
+    provenance: Provenance,
     time_ms: u64,
     /// MACs to remember: of the newest of so many events.
     watched: Vec<(u64, Option<Mac>)>,
@@ -130,12 +125,13 @@ impl Views {
             keys,
             position: Position::START,
             names: BTreeMap::new(),
-            runs: Runs::default(),
+            runs: ByFingerprint::default(),
             began: Vec::new(),
             open: BTreeMap::new(),
             overtaken: BTreeMap::new(),
             policies: Vec::new(),
             trusted: Vec::new(),
+            provenance: Provenance::default(),
             time_ms: 0,
             watched: watch.iter().map(|&count| (count, None)).collect(),
         }
@@ -208,21 +204,62 @@ impl Views {
         }
         // A clock that steps back a little does not make anything younger.
         self.time_ms = self.time_ms.max(raw_ms);
-        match *event {
+        let (at_ms, provenance) = (self.time_ms, &mut self.provenance);
+        match event {
             Event::Genesis { .. } => {}
-            Event::Named { space, number, name } => self.fold_named(space, number, name)?,
+            Event::Named { space, number, name } => self.fold_named(*space, *number, name)?,
             Event::Policy { digest, owner } => {
+                let (digest, owner) = (*digest, *owner);
                 self.policies.push((index, Some(Accepted { digest, owner, event: index })));
             }
-            Event::Began(began) => self.fold_began(index, &began, mac)?,
-            Event::Ended(ended) => self.fold_ended(index, &ended)?,
-            Event::Revoked { run, .. } => self.fold_revoked(index, run)?,
+            Event::Began(began) => self.fold_began(index, began, mac)?,
+            Event::Ended(ended) => self.fold_ended(index, ended)?,
+            Event::Revoked(revoked) => self.fold_revoked(index, revoked)?,
             Event::Clock { .. } => self.trusted.push((index, Trust::ClockJumped)),
-            Event::Recovered { first, .. } => self.confirm_before(first),
+            Event::Recovered { first, .. } => self.confirm_before(*first),
             Event::Resolved { cause, owner, .. } => {
+                let (cause, owner) = (*cause, *owner);
                 self.fold_resolved(Resolution { event: index, cause, owner }, raw_ms);
             }
-            Event::Rotated { generation, key_id, .. } => self.fold_rotated(generation, key_id)?,
+            Event::Rotated { generation, key_id, .. } => self.fold_rotated(*generation, *key_id)?,
+            Event::Opened(opened) => {
+                self.check_named(&[(Space::Session, opened.session)])?;
+                self.provenance.fold_opened(opened)?;
+            }
+            Event::Observed(observed) => {
+                let (channel, author) = (observed.channel, observed.author);
+                self.check_named(&[(Space::Channel, channel), (Space::Author, author)])?;
+                self.provenance.fold_observed(index, at_ms, observed)?;
+            }
+            Event::Wrote(wrote) => {
+                self.check_named(&[
+                    (Space::Namespace, wrote.namespace),
+                    (Space::Channel, wrote.channel),
+                    (Space::Author, wrote.author),
+                ])?;
+                let entry = fingerprint(&self.keys, Of::Entry, wrote.namespace, 0, wrote.name);
+                self.provenance.fold_wrote(index, at_ms, wrote, entry)?;
+            }
+            Event::Superseded(superseded) => provenance.fold_superseded(index, superseded)?,
+            Event::Quarantined(quarantined) => {
+                self.check_named(&[(Space::Namespace, quarantined.namespace)])?;
+                self.provenance.fold_quarantined(index, quarantined)?;
+            }
+            Event::Released(released) => provenance.fold_released(index, released)?,
+            Event::Granted(granted) => {
+                self.check_named(&[(Space::Called, granted.called)])?;
+                self.provenance.fold_granted(index, granted)?;
+            }
+            Event::Consented(consented) => provenance.fold_consented(index, consented)?,
+            Event::Spent(spent) => provenance.fold_spent(spent)?,
+            Event::Decided(decided) => {
+                self.check_named(&[(Space::Called, decided.called)])?;
+                self.provenance.fold_decided(index, decided)?;
+            }
+            Event::Enrolled(enrolled) => {
+                self.check_named(&[(Space::Adapter, enrolled.adapter)])?;
+                self.provenance.fold_enrolled(index, enrolled);
+            }
         }
         Ok(())
     }
@@ -249,11 +286,7 @@ impl Views {
             (Space::Rule, began.rule),
             (Space::Session, began.session),
         ];
-        for (space, number) in numbers {
-            if self.name(space, number).is_none() {
-                return Err(EventFlaw::Unnamed { space, number });
-            }
-        }
+        self.check_named(&numbers)?;
         let fingerprint = self.fingerprint(began.namespace, began.step, began.subject);
         self.began.push((index, fingerprint));
         self.open.insert(index, Open { content: began.subject_digest, mac });
@@ -267,6 +300,14 @@ impl Views {
         };
         self.runs.insert(fingerprint, run);
         Ok(())
+    }
+
+    fn check_named(&self, numbers: &[(Space, u32)]) -> Result<(), EventFlaw> {
+        let unnamed = |(space, number): &&(Space, u32)| self.name(*space, *number).is_none();
+        match numbers.iter().find(unnamed) {
+            Some(&(space, number)) => Err(EventFlaw::Unnamed { space, number }),
+            None => Ok(()),
+        }
     }
 
     fn fold_ended(&mut self, index: u64, ended: &Ended) -> Result<(), EventFlaw> {
@@ -288,7 +329,20 @@ impl Views {
         Ok(())
     }
 
-    fn fold_revoked(&mut self, index: u64, run: u64) -> Result<(), EventFlaw> {
+    fn fold_revoked(&mut self, index: u64, revoked: &Revoked<'_>) -> Result<(), EventFlaw> {
+        let target = revoked.target;
+        let number = u32::try_from(target).unwrap_or(u32::MAX);
+        match revoked.what {
+            Revokes::Run => return self.fold_revoked_run(index, target),
+            Revokes::Channel => self.check_named(&[(Space::Channel, number)])?,
+            Revokes::Author => self.check_named(&[(Space::Author, number)])?,
+            Revokes::Adapter => self.check_named(&[(Space::Adapter, number)])?,
+            Revokes::Record | Revokes::Mandate => {}
+        }
+        self.provenance.fold_revoked(index, revoked)
+    }
+
+    fn fold_revoked_run(&mut self, index: u64, run: u64) -> Result<(), EventFlaw> {
         if !self.has_run(run) {
             return Err(EventFlaw::NoRun { run });
         }
@@ -317,7 +371,10 @@ impl Views {
             | Cause::Damaged
             | Cause::Unanchored
             | Cause::Swapped
-            | Cause::KeyLost => self.policies.push((resolved.event, None)),
+            | Cause::KeyLost => {
+                self.policies.push((resolved.event, None));
+                self.provenance.void_before(resolved.event);
+            }
             Cause::Moved | Cause::Clock => {}
         }
     }
@@ -337,10 +394,11 @@ impl Views {
         }
     }
 
-    /// What the owner did at or after `first` does not count: nobody acknowledged it. A jump of the clock does.
+    /// What the owner did or allowed at or after `first` does not count: nobody acknowledged it. A jump of the clock does, and
+    /// so does whatever was taken back.
     ///
     /// With a `Resolved` that does not count, passes before it are no longer void, so time is again what it was: else a clock
-    /// that was set back would make them younger.
+    /// that was set back would make them younger. Approvals, mandates and enrolments that it voided stay so.
     pub fn confirm_before(&mut self, first: u64) {
         self.policies.retain(|(event, _)| *event < first);
         let mut time_ms = self.time_ms;
@@ -352,6 +410,7 @@ impl Views {
             Trust::Resolved { .. } | Trust::ClockJumped => true,
         });
         self.time_ms = time_ms;
+        self.provenance.confirm_before(first);
     }
 
     /// Where the chain stands.
@@ -458,29 +517,35 @@ impl Views {
     }
 
     fn fingerprint(&self, namespace: u32, step: u32, subject: &str) -> Fingerprint {
-        let (low, high) = self.keys.index_key();
-        let mut hasher = SipHasher24::new_with_keys(low, high);
-        hasher.write(&namespace.to_be_bytes());
-        hasher.write(&step.to_be_bytes());
-        hasher.write(subject.as_bytes());
-        hasher.finish128().as_u128()
+        fingerprint(&self.keys, Of::Run, namespace, step, subject)
     }
-}
 
-/// The fingerprint is uniform and secret already; hashing it again would only cost.
-#[derive(Debug, Default)]
-struct LowBits(u64);
-
-impl StdHasher for LowBits {
-    fn finish(&self) -> u64 {
-        self.0
+    /// Where remembered things came from.
+    pub const fn provenance(&self) -> &Provenance {
+        &self.provenance
     }
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
+
+    /// The keyed fingerprint of a record that is to be written now: over all of it but the fingerprint it holds, and over what
+    /// each parent is.
+    pub fn record_fingerprint(&self, wrote: &Wrote<'_>) -> Digest {
+        let unsealed = Wrote { fingerprint: Digest::from_bytes([0; 32]), ..wrote.clone() };
+        let fields = Event::Wrote(unsealed).encode();
+        let parents = self.provenance.parents_of_new(wrote);
+        let mut w = Writer::default();
+        w.fixed(b"actum/fingerprint/v1");
+        w.fixed(&fields);
+        w.count(parents.len());
+        for parent in parents {
+            w.u64(*parent);
+            let identity =
+                self.provenance.item(*parent).map_or(Digest::from_bytes([0; 32]), Item::identity);
+            w.fixed(identity.as_bytes());
         }
+        Digest::from_bytes(*self.keys.record().mac(&w.0).as_bytes())
     }
-    fn write_u128(&mut self, value: u128) {
-        self.0 = u64::try_from(value & u128::from(u64::MAX)).unwrap_or_default();
+
+    /// The newest record of an entry.
+    pub fn record_of(&self, namespace: u32, name: &str) -> Option<&Item> {
+        self.provenance.newest(fingerprint(&self.keys, Of::Entry, namespace, 0, name))
     }
 }

@@ -5,6 +5,7 @@
 pub mod bodies;
 pub mod disk;
 pub mod journal;
+pub mod lineage;
 pub mod memory;
 pub mod model;
 pub mod saboteur;

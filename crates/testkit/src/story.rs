@@ -3,10 +3,13 @@
 use std::ops::Range;
 
 use actum_core::{
-    Began, Cause, Digest, Ended, Event, LedgerId, Mac, Namespace, Outcome, Owner, Reading,
-    SessionName, Space, StepName, SubjectName,
+    Audience, Authority, Began, Cause, Consented, Decided, Decision, Digest, Ended, Enrolled,
+    EntryKind, Event, Granted, LedgerId, Limit, LimitKind, Mac, Namespace, Observed, Opened,
+    Outcome, Owner, Parents, Quarantined, Reading, Released, Revoked, Revokes, Seen, SessionName,
+    Space, Spends, Spent, Start, StepName, SubjectName, Superseded, Wrote,
 };
 use proptest::collection::vec;
+use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
@@ -193,24 +196,47 @@ impl OwnedEvent {
     /// The event.
     pub fn event(&self) -> Event<'_> {
         let text = || str::from_utf8(&self.text).unwrap_or_default();
-        match self.event {
+        match self.event.clone() {
             Event::Named { space, number, .. } => Event::Named { space, number, name: &self.text },
             Event::Began(began) => Event::Began(Began { subject: text(), ..began }),
-            Event::Revoked { run, owner, .. } => Event::Revoked { run, owner, reason: text() },
-            Event::Genesis { .. }
+            Event::Revoked(revoked) => Event::Revoked(Revoked { reason: text(), ..revoked }),
+            Event::Wrote(wrote) => Event::Wrote(Wrote { name: text(), ..wrote }),
+            Event::Quarantined(held) => Event::Quarantined(Quarantined { name: text(), ..held }),
+            Event::Opened(_)
+            | Event::Observed(_)
+            | Event::Superseded(_)
+            | Event::Released(_)
+            | Event::Granted(_)
+            | Event::Consented(_)
+            | Event::Spent(_)
+            | Event::Decided(_)
+            | Event::Enrolled(_)
+            | Event::Genesis { .. }
             | Event::Policy { .. }
             | Event::Ended(_)
             | Event::Clock { .. }
             | Event::Recovered { .. }
             | Event::Resolved { .. }
-            | Event::Rotated { .. } => self.event,
+            | Event::Rotated { .. } => self.event.clone(),
         }
     }
 }
 
 /// Any event that its encoding allows, of every kind.
 pub fn event() -> impl Strategy<Value = OwnedEvent> {
-    prop_oneof![named(), began(), ended(), revoked(), small(), event_of_its_own()]
+    prop_oneof![
+        named(),
+        began(),
+        ended(),
+        revoked(),
+        small(),
+        event_of_its_own(),
+        sessions(),
+        entries(),
+        wrote(),
+        granted(),
+        allowed()
+    ]
 }
 
 fn named() -> BoxedStrategy<OwnedEvent> {
@@ -219,7 +245,13 @@ fn named() -> BoxedStrategy<OwnedEvent> {
         let name = match space {
             Space::Tool => vec(any::<u8>(), 32..80).boxed(),
             Space::Rule => vec(any::<u8>(), 32).boxed(),
-            Space::Namespace | Space::Step | Space::Session => short.clone().boxed(),
+            Space::Namespace
+            | Space::Step
+            | Space::Session
+            | Space::Channel
+            | Space::Author
+            | Space::Adapter
+            | Space::Called => short.clone().boxed(),
         };
         (Just(space), name)
     });
@@ -253,12 +285,165 @@ fn ended() -> BoxedStrategy<OwnedEvent> {
 }
 
 fn revoked() -> BoxedStrategy<OwnedEvent> {
-    (number64(), select(Owner::ALL), "\\PC{0,40}")
-        .prop_map(|(run, owner, reason)| OwnedEvent {
-            event: Event::Revoked { run, owner, reason: "" },
-            text: reason.into_bytes(),
+    let interval = (number64(), number64());
+    (select(Revokes::ALL), number64(), number(), interval, select(Owner::ALL), "\\PC{0,40}")
+        .prop_map(|(what, event, number, (one, other), owner, reason)| {
+            let target = if what.is_event() { event } else { u64::from(number) };
+            let interval = what.has_interval().then_some((one.min(other), one.max(other)));
+            let revoked = Revoked { what, target, interval, owner, reason: "" };
+            OwnedEvent { event: Event::Revoked(revoked), text: reason.into_bytes() }
         })
         .boxed()
+}
+
+fn sessions() -> BoxedStrategy<OwnedEvent> {
+    let opened = (number(), option::of(number()), select(Start::ALL), number(), index()).prop_map(
+        |(session, adapter, start, opener, record)| {
+            let from = match start {
+                Start::Fresh | Start::Unknown => None,
+                Start::Subagent => Some(u64::from(opener)),
+                Start::Fired => Some(record),
+            };
+            Event::Opened(Opened { session, adapter, start, from })
+        },
+    );
+    let observed = (
+        [number(), number(), number()],
+        select(Seen::ALL),
+        authority(),
+        option::of(index()),
+        some_digest(),
+    );
+    let observed = observed.prop_map(|(numbers, seen, authority, record, content)| {
+        let [session, channel, author] = numbers;
+        let record = record.filter(|_| seen == Seen::Recalled);
+        Event::Observed(Observed { session, seen, channel, author, authority, record, content })
+    });
+    let channels = vec(select(vec!["", "web", "mail:*", "größe"]), 0..4);
+    let enrolled = (number32(), some_digest(), channels, select(Owner::ALL)).prop_map(
+        |(adapter, credential, channels, owner)| {
+            Event::Enrolled(Enrolled { adapter, credential, channels, owner })
+        },
+    );
+    prop_oneof![opened, observed, enrolled].prop_map(textless).boxed()
+}
+
+fn entries() -> BoxedStrategy<OwnedEvent> {
+    let superseded = (number64(), option::of(index()), option::of(select(Owner::ALL)))
+        .prop_map(|(record, by, owner)| Event::Superseded(Superseded { record, by, owner }));
+    let released =
+        (number64(), number64(), select(Owner::ALL)).prop_map(|(quarantined, record, owner)| {
+            Event::Released(Released { quarantined, record, owner })
+        });
+    let quarantined = (option::of(index()), number32(), "\\PC{0,40}", some_digest(), any::<u16>())
+        .prop_map(|(record, namespace, name, content, reason)| OwnedEvent {
+            event: Event::Quarantined(Quarantined { record, namespace, name: "", content, reason }),
+            text: name.into_bytes(),
+        });
+    prop_oneof![superseded.prop_map(textless), released.prop_map(textless), quarantined].boxed()
+}
+
+fn wrote() -> BoxedStrategy<OwnedEvent> {
+    let parents = prop_oneof![
+        Just(Parents::None),
+        Just(Parents::Context),
+        vec(number64(), 1..4).prop_map(Parents::Proven),
+    ];
+    let who = (option::of(number()), [number32(), number32(), number32()], select(Owner::ALL));
+    let what = (select(EntryKind::ALL), authority(), parents, option::of(index()));
+    (who, what, "\\PC{0,40}", some_digest(), some_digest())
+        .prop_map(|(who, what, name, content, fingerprint)| {
+            let (session, [namespace, channel, author], owner) = who;
+            let (entry, authority, parents, policy) = what;
+            let owner = (parents == Parents::None).then_some(owner);
+            let wrote = Wrote {
+                session,
+                entry,
+                namespace,
+                channel,
+                author,
+                authority,
+                parents,
+                policy,
+                name: "",
+                content,
+                fingerprint,
+                owner,
+            };
+            OwnedEvent { event: Event::Wrote(wrote), text: name.into_bytes() }
+        })
+        .boxed()
+}
+
+fn granted() -> BoxedStrategy<OwnedEvent> {
+    let word = || select(vec!["", "a", "ab", "payee"]);
+    let kind = select(LimitKind::ALL.to_vec());
+    let limit = (word(), kind, vec(word(), 0..3)).prop_map(|(argument, kind, values)| Limit {
+        argument,
+        kind,
+        values,
+    });
+    let budget = option::of((select(vec!["a", "amount"]), number64()));
+    let whom = (number32(), select(Audience::ALL), number64());
+    let bounds = (number64(), number64(), 1..=u32::MAX, budget, vec(limit, 0..3));
+    (whom, bounds, option::of(index()), select(Owner::ALL), any::<bool>())
+        .prop_map(|((called, audience, audience_of), bounds, parent, owner, asked)| {
+            let (one, other, uses, budget, limits) = bounds;
+            let owner = (asked || parent.is_none()).then_some(owner);
+            let (from_ms, until_ms) = (one.min(other), one.max(other));
+            textless(Event::Granted(Granted {
+                called,
+                audience,
+                audience_of,
+                from_ms,
+                until_ms,
+                uses,
+                budget,
+                limits,
+                parent,
+                owner,
+            }))
+        })
+        .boxed()
+}
+
+fn allowed() -> BoxedStrategy<OwnedEvent> {
+    let consented = (number32(), some_digest(), number64(), select(Owner::ALL)).prop_map(
+        |(session, call, until_ms, owner)| {
+            Event::Consented(Consented { session, call, until_ms, owner })
+        },
+    );
+    let spent = (select(Spends::ALL), number64(), number64())
+        .prop_map(|(what, of, amount)| Event::Spent(Spent { what, of, amount }));
+    let about = (number32(), number32(), some_digest(), some_digest());
+    let decided = (about, select(Decision::ALL), any::<u16>(), option::of(index()), number32())
+        .prop_map(|((session, called, call, call_id), decision, reason, origin, count)| {
+            Event::Decided(Decided {
+                session,
+                called,
+                call,
+                call_id,
+                decision,
+                reason,
+                origin,
+                count,
+            })
+        });
+    prop_oneof![consented, spent, decided].prop_map(textless).boxed()
+}
+
+fn authority() -> impl Strategy<Value = Authority> {
+    select(Authority::ALL.to_vec())
+}
+
+/// A number of a name: all ones stand for none.
+fn number() -> BoxedStrategy<u32> {
+    prop_oneof![3 => 0..4_u32, 1 => 0..u32::MAX].boxed()
+}
+
+/// An index of an event: all ones stand for none.
+fn index() -> BoxedStrategy<u64> {
+    prop_oneof![3 => 0..4_u64, 1 => 0..u64::MAX].boxed()
 }
 
 fn small() -> BoxedStrategy<OwnedEvent> {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use actum_core::{Digest, Event, Outcome, Reason};
+use actum_core::{Digest, Event, Outcome, Reason, Revokes};
 
 /// What was asked of the ledger so far.
 #[derive(Debug, Default)]
@@ -72,7 +72,7 @@ impl Model {
 
 /// How an event is told. The index of the run stands for the run.
 pub(super) fn tell(index: u64, event: &Event<'_>) -> Told {
-    let (words, fact) = match *event {
+    let (words, fact) = match event {
         Event::Began(began) => {
             let (subject, content) = (began.subject.to_owned(), began.subject_digest);
             (format!("began {subject} {}", content.short()), Fact::Began { subject, content })
@@ -81,14 +81,35 @@ pub(super) fn tell(index: u64, event: &Event<'_>) -> Told {
             let (run, outcome) = (ended.run, ended.outcome);
             (format!("ended {run} {outcome}"), Fact::Ended { run, outcome })
         }
-        Event::Revoked { run, .. } => (format!("revoked {run}"), Fact::Revoked { run }),
+        Event::Revoked(revoked) => match revoked.what {
+            Revokes::Run => {
+                let run = revoked.target;
+                (format!("revoked {run}"), Fact::Revoked { run })
+            }
+            Revokes::Record
+            | Revokes::Channel
+            | Revokes::Author
+            | Revokes::Mandate
+            | Revokes::Adapter => (format!("revoked {}", revoked.what), Fact::Other),
+        },
         Event::Resolved { .. } => ("resolved".to_owned(), Fact::Voids),
         Event::Policy { digest, .. } => (format!("policy {}", digest.short()), Fact::Other),
         Event::Genesis { .. }
         | Event::Named { .. }
         | Event::Clock { .. }
         | Event::Recovered { .. }
-        | Event::Rotated { .. } => (event.kind().word().to_owned(), Fact::Other),
+        | Event::Rotated { .. }
+        | Event::Opened(_)
+        | Event::Observed(_)
+        | Event::Wrote(_)
+        | Event::Superseded(_)
+        | Event::Quarantined(_)
+        | Event::Released(_)
+        | Event::Granted(_)
+        | Event::Consented(_)
+        | Event::Spent(_)
+        | Event::Decided(_)
+        | Event::Enrolled(_) => (event.kind().word().to_owned(), Fact::Other),
     };
     Told { index, words, fact }
 }

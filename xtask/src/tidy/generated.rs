@@ -8,6 +8,7 @@ use crate::repository::Repository;
 /// One line a page: `Page { path: "docs/reason-codes.md", make: reason_codes },`. `cargo xtask tidy --write` makes them all.
 const PAGES: &[Page] = &[
     Page { path: "docs/reason-codes.md", make: actum_core::reason_page },
+    Page { path: "docs/callers.md", make: actum_core::callers_page },
     Page { path: "docs/cli.md", make: actum_cli::reference_page },
 ];
 

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::thread;
 use std::time::Duration;
 
-use actum_core::{Digest, Event, Header, Kind, Outcome as RunOutcome, Space, Views};
+use actum_core::{
+    Digest, Event, Header, Kind, Outcome as RunOutcome, Revoked, Revokes, Space, Views,
+};
 use actum_store::read_clocks;
 use serde_json::{Value, json};
 
@@ -12,6 +14,8 @@ use crate::args;
 use crate::context::Context;
 use crate::say::{self, Failure, Outcome, dim, foreign, known_code, note};
 use crate::time::{local, utc};
+
+use super::log_memory::remembered;
 
 const POLL: Duration = Duration::from_millis(200);
 
@@ -146,7 +150,7 @@ impl Reader {
         let text = |space, number| {
             views.name(space, number).map(|name| String::from_utf8_lossy(name).into_owned())
         };
-        match *event {
+        match event.clone() {
             Event::Genesis { ledger } => {
                 (format!("ledger {ledger}"), json!({ "ledger": ledger.to_string() }))
             }
@@ -199,21 +203,7 @@ impl Reader {
                     }),
                 )
             }
-            Event::Revoked { run, owner, reason } => {
-                let (step, subject) = self.about(run);
-                let words =
-                    format!("run {run}: {reason} (owner known by {owner})  {step} on {subject}");
-                (
-                    words,
-                    json!({
-                        "run": run,
-                        "reason": reason,
-                        "owner": owner.word(),
-                        "step": step,
-                        "subject": subject,
-                    }),
-                )
-            }
+            Event::Revoked(revoked) if revoked.what == Revokes::Run => self.revoked_run(&revoked),
             Event::Clock { before, now } => (
                 format!("the clock jumped from {} to {}", local(before), local(now)),
                 json!({ "before": utc(before), "now": utc(now) }),
@@ -235,7 +225,34 @@ impl Reader {
                 format!("the next event is sealed with key {generation} (owner known by {owner})"),
                 json!({ "generation": generation, "owner": owner.word() }),
             ),
+            Event::Revoked(_)
+            | Event::Opened(_)
+            | Event::Observed(_)
+            | Event::Wrote(_)
+            | Event::Superseded(_)
+            | Event::Quarantined(_)
+            | Event::Released(_)
+            | Event::Granted(_)
+            | Event::Consented(_)
+            | Event::Spent(_)
+            | Event::Decided(_)
+            | Event::Enrolled(_) => remembered(event, views),
         }
+    }
+
+    fn revoked_run(&self, revoked: &Revoked<'_>) -> (String, Value) {
+        let Revoked { target: run, owner, reason, .. } = revoked;
+        let (step, subject) = self.about(*run);
+        (
+            format!("run {run}: {reason} (owner known by {owner})  {step} on {subject}"),
+            json!({
+                "run": run,
+                "reason": reason,
+                "owner": owner.word(),
+                "step": step,
+                "subject": subject,
+            }),
+        )
     }
 
     fn about(&self, run: u64) -> (String, String) {
@@ -267,8 +284,16 @@ fn printable(space: Space, name: &[u8]) -> String {
             format!("{} ({digest})", String::from_utf8_lossy(path))
         }
         (Space::Rule, _) => actum_core::hex(name),
-        (Space::Tool | Space::Namespace | Space::Step | Space::Session, _) => {
-            String::from_utf8_lossy(name).into_owned()
-        }
+        (
+            Space::Tool
+            | Space::Namespace
+            | Space::Step
+            | Space::Session
+            | Space::Channel
+            | Space::Author
+            | Space::Adapter
+            | Space::Called,
+            _,
+        ) => String::from_utf8_lossy(name).into_owned(),
     }
 }

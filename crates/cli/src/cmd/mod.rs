@@ -5,6 +5,7 @@ pub(crate) mod ground;
 pub(crate) mod init;
 pub(crate) mod key;
 pub(crate) mod log;
+mod log_memory;
 pub(crate) mod policy;
 pub(crate) mod resolve;
 pub(crate) mod revoke;

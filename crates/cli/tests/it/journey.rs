@@ -458,7 +458,7 @@ fn the_log_shows_what_was_asked_for() {
     ! actum: no event is like that
     $ actum log --kind nothing
     ! error: there is no kind `nothing`
-    !   there are: genesis, named, policy, began, ended, revoked, clock, recovered, resolved, rotated
+    !   there are: genesis, named, policy, began, ended, revoked, clock, recovered, resolved, rotated, observed, wrote, superseded, quarantined, released, granted, consented, spent, decided, opened, enrolled
     [2]
     $ actum log --outcome nothing
     ! error: there is no outcome `nothing`

@@ -240,7 +240,7 @@ fn field_boundaries_are_part_of_the_event() {
 fn the_longest_record_is_read_and_no_longer_one() {
     let long = vec![7; actum_core::NAMED_MAX];
     let name = Event::Named { space: actum_core::Space::Tool, number: 0, name: &long };
-    let sound = sealed(&keys(), [Event::Genesis { ledger: LEDGER }, name].into_iter());
+    let sound = sealed(&keys(), [Event::Genesis { ledger: LEDGER }, name.clone()].into_iter());
     assert_eq!(first_bad(&sound.bytes), None);
     let mut longer = name.encode();
     longer.push(7);

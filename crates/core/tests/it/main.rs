@@ -12,6 +12,7 @@ mod model;
 mod origin;
 mod policy;
 mod policy_tools;
+mod provenance;
 mod value;
 mod vectors;
 
@@ -32,6 +33,10 @@ fn key_file() -> KeyFile {
 
 fn keys() -> Keyring {
     Keyring::new(&key_file())
+}
+
+fn keys_of(number: u8) -> Keyring {
+    Keyring::new(&KeyFile::new(LEDGER, root(number)))
 }
 
 fn root(number: u8) -> Root {
