@@ -84,12 +84,16 @@ pub(crate) struct Init {
     /// Accept the policy without asking; the ledger records `yes-flag`
     #[arg(long)]
     pub(crate) yes: bool,
+
+    /// Make a ledger here although there is one in a folder above
+    #[arg(long)]
+    pub(crate) nested: bool,
 }
 
 /// Runs a command that the policy lists for the step, and records that it began and how it ended.
 ///
 /// The terminal is the command's own; its output is read only if the step's rule asks for certain lines, and is shown all the
-/// same. It ends with the command's exit code: 124 after a timeout, 126 or 127 if it could not be started, 128 + N if signal
+/// same. With --json the answer is on standard error, for standard output is the command's. It ends with the command's exit code: 124 after a timeout, 126 or 127 if it could not be started, 128 + N if signal
 /// N ended it, and 125 if Actum itself failed. A command that the policy does not list is not started.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: actum run --step tests -- cargo test")]
@@ -114,14 +118,14 @@ pub(crate) struct Run {
     #[arg(long, short)]
     pub(crate) quiet: bool,
 
-    /// The command
-    #[arg(last = true, value_name = "COMMAND")]
+    /// The command, as the policy lists it
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
 }
 
 /// Ends with 0 if grounded, 10 if ungrounded, 11 if contradicted, 12 if the ledger cannot be believed.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: actum ground tests HEAD")]
+#[command(after_help = "Examples: actum ground tests, actum ground tests HEAD, actum skip tests")]
 pub(crate) struct Ground {
     /// The step, as the policy names it
     pub(crate) step: String,

@@ -108,7 +108,7 @@ pub(crate) fn confirm(question: &str, yes: bool) -> Outcome<Owner> {
         return Ok(Owner::YesFlag);
     }
     if !at_a_terminal() {
-        return Err(Failure::new(FAILED, format!("{question} Nobody is there to ask"))
+        return Err(Failure::new(FAILED, format!("nobody is there to ask: {question}"))
             .hint("call it on a terminal, or say --yes: the ledger then records `yes-flag`"));
     }
     let mut err = io::stderr();
@@ -140,6 +140,17 @@ fn find_upwards() -> Outcome<Store> {
     }
     let missing = StoreError::Missing { path: here };
     Err(Failure { message: format!("{missing} or any folder above it"), ..Failure::from(missing) })
+}
+
+/// The store of a folder above this project, if there is one or one is known to belong there.
+pub(crate) fn store_above(project: &Path) -> Outcome<Option<PathBuf>> {
+    for folder in project.ancestors().skip(1) {
+        let store = Store::new(places(&folder.join(STORE_NAME))?);
+        if !matches!(store.identify(), Err(StoreError::Missing { .. })) {
+            return Ok(Some(store.places().store.clone()));
+        }
+    }
+    Ok(None)
 }
 
 /// The path of a store that was named; a project is none, though it may have one.

@@ -19,10 +19,16 @@ impl Losses {
     /// Those of a ledger; nothing if there was none.
     pub(crate) fn of(snapshot: &Snapshot) -> Outcome<Option<Self>> {
         let Some(&newest) = snapshot.views().resolution() else { return Ok(None) };
-        let mut lost = Some(0_u64);
+        let (mut lost, mut begun_by) = (Some(0_u64), 0);
         snapshot.events(0, |header, event| {
+            if header.index == 0 {
+                begun_by = header.incarnation;
+            }
             if let Event::Resolved { cause, count, .. } = *event {
-                let here = given_up(header.index, cause, count);
+                // Where nothing was left, whoever resolved it wrote the first event anew.
+                let anew = u64::from(header.incarnation == begun_by);
+                let kept = header.index.saturating_sub(anew);
+                let here = given_up(kept, cause, count);
                 lost = lost.zip(here).map(|(before, here)| before.saturating_add(here));
             }
         })?;
@@ -39,7 +45,7 @@ impl Losses {
     }
 }
 
-fn given_up(index: u64, cause: Cause, acknowledged: u64) -> Option<u64> {
+fn given_up(kept: u64, cause: Cause, acknowledged: u64) -> Option<u64> {
     match cause {
         Cause::Clock => Some(0),
         // Of the other branch only its length is known, not where it began.
@@ -51,7 +57,7 @@ fn given_up(index: u64, cause: Cause, acknowledged: u64) -> Option<u64> {
         | Cause::Swapped
         | Cause::KeyLost => {
             // Without a head there is nothing to measure against.
-            (acknowledged > 0).then(|| acknowledged.saturating_sub(index))
+            (acknowledged > 0).then(|| acknowledged.saturating_sub(kept))
         }
     }
 }

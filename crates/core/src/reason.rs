@@ -117,8 +117,8 @@ reasons! {
         "The newest run took longer than it was given.",
         "Perform the step again with more time.";
     SubjectChanged, "subject_changed_during_run", Contradicted,
-        "The subject changed while the newest run went on, so it says nothing about either.",
-        "Perform the step again and leave the subject alone meanwhile.";
+        "The subject changed while the newest run went on, so the run proves nothing.",
+        "Perform the step again; what the run itself made is there now and stays the same.";
     Revoked, "revoked", Contradicted,
         "The owner revoked the newest run.",
         "Perform the step again.";
@@ -151,7 +151,7 @@ reasons! {
         "Restore the right store, or go on without it: `actum resolve`.";
     KeyUnusable, "key_unusable", Refused,
         "The key is missing, damaged, or not the owner's alone.",
-        "Restore it, or mend its owner and mode (0600): `actum key where`.";
+        "Restore it, or mend its owner and mode (0600): `actum key where`. If it is gone for good: `actum resolve`.";
     RolledBack, "rolled_back", Refused,
         "Store and anchor went back behind what this process has already seen.",
         "Restore the newer store and anchor, then start again.";

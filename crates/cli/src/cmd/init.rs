@@ -2,18 +2,19 @@
 
 use std::fs;
 
-use actum_core::Owner;
 use actum_core::policy::Element;
+use actum_core::{Owner, SubjectKind};
 use actum_store::AcceptedPolicy;
 use serde_json::json;
 
 use crate::args;
 use crate::cmd::policy::{accept, prepare};
-use crate::context::{Context, POLICY_NAME, at_a_terminal, confirm, writer};
+use crate::context::{Context, POLICY_NAME, at_a_terminal, confirm, store_above, writer};
 use crate::detect::policy_text;
 use crate::say::{FAILED, Failure, Outcome, dim, foreign, read_text};
 
 pub(crate) fn init(context: &Context, args: &args::Init) -> Outcome<u8> {
+    refuse_nested(context, args)?;
     let (text, written) = policy_file(context)?;
     // Whatever is wrong with the policy is said before anything is made.
     let policy = prepare(context, &text)?;
@@ -47,6 +48,18 @@ pub(crate) fn init(context: &Context, args: &args::Init) -> Outcome<u8> {
     }));
     say_next(context, &policy, owner.is_some());
     Ok(0)
+}
+
+/// A second ledger below a first would answer for this folder from now on, and nobody may have meant that.
+fn refuse_nested(context: &Context, args: &args::Init) -> Outcome<()> {
+    match store_above(context.project())?.filter(|_| !args.nested) {
+        None => Ok(()),
+        Some(above) => {
+            let message = format!("there is a ledger above this folder: {}", above.display());
+            Err(Failure::new(FAILED, message)
+                .hint("it answers here as well; to make another one for this folder, say --nested"))
+        }
+    }
 }
 
 /// The text of `actum.toml`, and whether it is ours to write.
@@ -94,6 +107,10 @@ fn say_next(context: &Context, policy: &AcceptedPolicy, accepted: bool) {
     let say = context.say;
     for name in policy.missing() {
         say.line(&format!("note: `{name}` was not found; commands that begin with it cannot run"));
+    }
+    let on_git = policy.policy().commands().any(|(_, rule)| rule.subject() == SubjectKind::Git);
+    if on_git && !context.project().ancestors().any(|folder| folder.join(".git").exists()) {
+        say.line("note: this is no git repository, and the steps are about one: `git init` first");
     }
     if !accepted {
         say.line("next: look at it, then `actum policy accept`");

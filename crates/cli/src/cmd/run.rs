@@ -268,7 +268,9 @@ impl Told {
             note(&format!("recorded run {index}: {step} on {name} {outcome}{why}"));
             let made = outcome == RunOutcome::SubjectChanged && !self.same_content();
             if made && name.kind() == SubjectKind::Git {
-                note("what a command makes is no part of the subject once .gitignore names it");
+                note(
+                    "if the command made it: run it once more; what is built belongs into .gitignore",
+                );
             }
         }
     }

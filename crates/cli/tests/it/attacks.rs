@@ -159,7 +159,7 @@ fn resolving_with_another_data_home_frees_no_path() {
     assert_snapshot!(shell.play("XDG_DATA_HOME=$PWD/../evil actum resolve --yes"), @"
     $ XDG_DATA_HOME=$PWD/../evil actum resolve --yes
     ! error: the key of this ledger cannot be used: it is kept in [TEMP]/data/actum, but this call looks in [TEMP]/project/../evil/actum (is XDG_DATA_HOME set otherwise?)
-    !   Restore it, or mend its owner and mode (0600): `actum key where`.
+    !   Restore it, or mend its owner and mode (0600): `actum key where`. If it is gone for good: `actum resolve`.
     [12]
     ");
     assert_eq!(shell.asks("tests"), "grounded passed 0");
@@ -435,10 +435,10 @@ fn a_swap_that_was_put_back_is_seen() {
     assert_snapshot!(shell.play("actum ground tests"), @"
     $ actum ground tests
     contradicted (subject_changed_during_run): tests on file:src.txt
-      The subject changed while the newest run went on, so it says nothing about either.
+      The subject changed while the newest run went on, so the run proves nothing.
       run 8 subject_changed_during_run, exit 0, [AGO]
       by the policy of event 2 (yes-flag), in [TEMP]/project
-      Perform the step again and leave the subject alone meanwhile.
+      Perform the step again; what the run itself made is there now and stays the same.
     [11]
     ");
     // Another file put in its place, and the first one put back.
@@ -837,23 +837,23 @@ fn an_acknowledged_revocation_survives_another_state_folder() {
     "), @"
     $ XDG_STATE_HOME=$PWD/../evil actum run --step tests -- ./check
     ! error: the key of this ledger cannot be used: its anchor is kept at [TEMP]/state/actum/anchors/[ID], but this call looks at [TEMP]/project/../evil/actum/anchors/[ID] (is XDG_STATE_HOME set otherwise?)
-    !   Restore it, or mend its owner and mode (0600): `actum key where`.
+    !   Restore it, or mend its owner and mode (0600): `actum key where`. If it is gone for good: `actum resolve`.
     [125]
     $ XDG_STATE_HOME=$PWD/../evil actum ground tests
     refused (key_unusable): tests on HEAD
       the key of this ledger cannot be used: its anchor is kept at [TEMP]/state/actum/anchors/[ID], but this call looks at [TEMP]/project/../evil/actum/anchors/[ID] (is XDG_STATE_HOME set otherwise?)
-      Restore it, or mend its owner and mode (0600): `actum key where`.
+      Restore it, or mend its owner and mode (0600): `actum key where`. If it is gone for good: `actum resolve`.
     [12]
     $ XDG_STATE_HOME=$PWD/../evil actum resolve --yes
     ! error: the key of this ledger cannot be used: its anchor is kept at [TEMP]/state/actum/anchors/[ID], but this call looks at [TEMP]/project/../evil/actum/anchors/[ID] (is XDG_STATE_HOME set otherwise?)
-    !   Restore it, or mend its owner and mode (0600): `actum key where`.
+    !   Restore it, or mend its owner and mode (0600): `actum key where`. If it is gone for good: `actum resolve`.
     [12]
     $ actum revoke 7 --reason fake --yes
     run 7 is revoked (event 9, owner known by yes-flag)
     $ XDG_STATE_HOME=$PWD/../evil actum ground tests
     refused (key_unusable): tests on HEAD
       the key of this ledger cannot be used: its anchor is kept at [TEMP]/state/actum/anchors/[ID], but this call looks at [TEMP]/project/../evil/actum/anchors/[ID] (is XDG_STATE_HOME set otherwise?)
-      Restore it, or mend its owner and mode (0600): `actum key where`.
+      Restore it, or mend its owner and mode (0600): `actum key where`. If it is gone for good: `actum resolve`.
     [12]
     $ actum ground tests
     contradicted (revoked): tests on file:src.txt

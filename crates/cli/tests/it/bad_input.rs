@@ -97,7 +97,7 @@ fn invalid_utf8_where_text_is_needed() {
     assert_snapshot!(said(&[word("run"), word("--step"), word("tests"), word("--subject"), word("x"), word("--"), bad]), @"
     ! error: invalid UTF-8 was detected in one or more arguments
     ! 
-    ! Usage: actum run [OPTIONS] --step <STEP> [-- <COMMAND>...]
+    ! Usage: actum run [OPTIONS] --step <STEP> [COMMAND]...
     ! 
     ! For more information, try '--help'.
     [2]
@@ -369,7 +369,7 @@ fn another_users_key() {
     $ actum ground tests x
     refused (key_unusable): tests on x
       the key of this ledger cannot be used: [TEMP]/data/actum/keys/[ID] belongs to user 65534, not to user 0
-      Restore it, or mend its owner and mode (0600): `actum key where`.
+      Restore it, or mend its owner and mode (0600): `actum key where`. If it is gone for good: `actum resolve`.
     [12]
     ");
 }

@@ -168,7 +168,7 @@ fn usage_is_two() {
     ! error: the following required arguments were not provided:
     !   --step <STEP>
     ! 
-    ! Usage: actum run --step <STEP> -- <COMMAND>...
+    ! Usage: actum run --step <STEP> <COMMAND>...
     ! 
     ! For more information, try '--help'.
     [2]
@@ -178,12 +178,9 @@ fn usage_is_two() {
     ! For more information, try '--help'.
     [2]
     $ actum run --step tests --subject x ./check
-    ! error: unexpected argument './check' found
-    ! 
-    ! Usage: actum run [OPTIONS] --step <STEP> [-- <COMMAND>...]
-    ! 
-    ! For more information, try '--help'.
-    [2]
+    ! error: `./check` does not count as step `tests`, so it was not started
+    !   the accepted policy lists for `tests`: ./check {subject}
+    [125]
     $ actum ground --json lint x
     {"error":{"hint":"the accepted policy has: tests","message":"there is no step `lint`","reason":null}}
     [2]

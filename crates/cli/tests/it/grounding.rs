@@ -255,10 +255,10 @@ fn a_subject_that_changes_during_the_run() {
     [1]
     $ actum ground tests src
     contradicted (subject_changed_during_run): tests on dir:src
-      The subject changed while the newest run went on, so it says nothing about either.
+      The subject changed while the newest run went on, so the run proves nothing.
       run 12 subject_changed_during_run, exit 0, [AGO]
       by the policy of event 2 (yes-flag), in [TEMP]/project
-      Perform the step again and leave the subject alone meanwhile.
+      Perform the step again; what the run itself made is there now and stays the same.
     [11]
     ");
     shell.script("check", "rm -r src");
@@ -273,10 +273,10 @@ fn a_subject_that_changes_during_the_run() {
     ! actum: recorded run 17: tests on dir:src subject_changed_during_run: dir:src does not exist in [TEMP]/project
     $ mkdir src; actum ground tests src
     contradicted (subject_changed_during_run): tests on dir:src
-      The subject changed while the newest run went on, so it says nothing about either.
+      The subject changed while the newest run went on, so the run proves nothing.
       run 17 subject_changed_during_run, exit 0, [AGO]
       by the policy of event 14 (yes-flag), in [TEMP]/project
-      Perform the step again and leave the subject alone meanwhile.
+      Perform the step again; what the run itself made is there now and stays the same.
     [11]
     ");
 }
@@ -564,11 +564,11 @@ fn key_unusable() {
     $ actum ground tests x
     refused (key_unusable): tests on x
       the key of this ledger cannot be used: [TEMP]/data/actum/keys/[ID] has mode 0644; it must be 0600
-      Restore it, or mend its owner and mode (0600): `actum key where`.
+      Restore it, or mend its owner and mode (0600): `actum key where`. If it is gone for good: `actum resolve`.
     [12]
     $ actum run --step tests --subject x -- ./check x
     ! error: the key of this ledger cannot be used: [TEMP]/data/actum/keys/[ID] has mode 0644; it must be 0600
-    !   Restore it, or mend its owner and mode (0600): `actum key where`.
+    !   Restore it, or mend its owner and mode (0600): `actum key where`. If it is gone for good: `actum resolve`.
     [125]
     ");
     assert_snapshot!(shell.play("
@@ -591,11 +591,11 @@ fn key_unusable() {
     $ actum ground tests x
     refused (key_unusable): tests on x
       the key of this ledger cannot be used: [TEMP]/data/actum/keys/[ID]: No such file or directory (os error 2)
-      Restore it, or mend its owner and mode (0600): `actum key where`.
+      Restore it, or mend its owner and mode (0600): `actum key where`. If it is gone for good: `actum resolve`.
     [12]
     $ actum run --step tests --subject x -- ./check x
     ! error: the key of this ledger cannot be used: [TEMP]/data/actum/keys/[ID]: No such file or directory (os error 2)
-    !   Restore it, or mend its owner and mode (0600): `actum key where`.
+    !   Restore it, or mend its owner and mode (0600): `actum key where`. If it is gone for good: `actum resolve`.
     [125]
     ");
     assert_snapshot!(shell.play("mv ../data/hidden ../data/actum/keys; actum ground tests x"), @"

@@ -172,7 +172,7 @@ fn what_a_command_makes_belongs_to_the_ignored_files() {
     running 2 tests
     test result: ok. 2 passed; 0 failed
     ! actum: recorded run 7: tests on git:HEAD subject_changed_during_run: target/out is new
-    ! actum: what a command makes is no part of the subject once .gitignore names it
+    ! actum: if the command made it: run it once more; what is built belongs into .gitignore
     $ rm -r target; echo /target > .gitignore
     $ actum run --step tests -- cargo test
     running 2 tests
@@ -263,7 +263,7 @@ fn a_policy_that_is_there_is_shown_and_not_accepted_unseen() {
     + # environment XDG_STATE_HOME = [TEMP]/state
 
     note: `./check` was not found; commands that begin with it cannot run
-    ! error: Accept this? Nobody is there to ask
+    ! error: nobody is there to ask: Accept this?
     !   call it on a terminal, or say --yes: the ledger then records `yes-flag`
     [1]
     $ actum ground tests x
@@ -318,6 +318,22 @@ fn a_policy_that_does_not_parse_is_refused_before_anything_is_made() {
     [2]
     $ ls -A
     actum.toml
+    ");
+}
+
+#[test]
+fn a_ledger_below_a_ledger_is_made_only_if_it_is_meant() {
+    let shell = Shell::with(TESTS);
+    assert_snapshot!(shell.play("
+        mkdir sub; cd sub && actum init
+        cd sub && actum init --nested --yes | head -1
+    "), @"
+    $ mkdir sub; cd sub && actum init
+    ! error: there is a ledger above this folder: [TEMP]/project/.actum
+    !   it answers here as well; to make another one for this folder, say --nested
+    [1]
+    $ cd sub && actum init --nested --yes | head -1
+    made [TEMP]/project/sub/.actum
     ");
 }
 
@@ -539,7 +555,7 @@ fn the_key_says_where_it_is_and_is_replaced() {
     generation 0 is in force
     whoever can read the key can forge; a shell of the same user can
     $ actum key rotate
-    ! error: Replace the key? Nobody is there to ask
+    ! error: nobody is there to ask: Replace the key?
     !   call it on a terminal, or say --yes: the ledger then records `yes-flag`
     [1]
     $ actum key rotate --yes
@@ -583,7 +599,7 @@ fn a_run_is_revoked_by_its_owner() {
         actum revoke 7 --reason 'again' --yes
     "), @"
     $ actum revoke 7 --reason 'no'
-    ! error: Revoke run 7? Nobody is there to ask
+    ! error: nobody is there to ask: Revoke run 7?
     !   call it on a terminal, or say --yes: the ledger then records `yes-flag`
     [1]
     $ actum ground tests x
@@ -668,7 +684,7 @@ fn a_policy_is_checked_shown_and_accepted() {
 
       # settled when accepted:
 
-    ! error: Accept this? Nobody is there to ask
+    ! error: nobody is there to ask: Accept this?
     !   call it on a terminal, or say --yes: the ledger then records `yes-flag`
     [1]
     $ actum policy accept --yes

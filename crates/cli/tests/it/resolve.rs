@@ -46,7 +46,7 @@ fn truncated() {
       8 events verify; 9 events were acknowledged
       1 acknowledged event would be given up; failures and revocations may be among them
       [NUMBER] bytes would be moved to .actum/lost
-    ! error: Go on with what is left? Earlier passes will be void. Nobody is there to ask
+    ! error: nobody is there to ask: Go on with what is left? Earlier passes will be void.
     !   call it on a terminal, or say --yes: the ledger then records `yes-flag`
     [1]
     $ actum resolve --yes
@@ -68,7 +68,7 @@ fn truncated() {
     truncated: the ledger was cut: 0 of 9 acknowledged events are there
       0 events verify; 9 events were acknowledged
       9 acknowledged events would be given up; failures and revocations may be among them
-    ! error: Go on with what is left? Earlier passes will be void. Nobody is there to ask
+    ! error: nobody is there to ask: Go on with what is left? Earlier passes will be void.
     !   call it on a terminal, or say --yes: the ledger then records `yes-flag`
     [1]
     $ actum resolve --yes
@@ -111,7 +111,7 @@ fn damaged() {
       2 events verify; 9 events were acknowledged
       7 acknowledged events would be given up; failures and revocations may be among them
       [NUMBER] bytes would be moved to .actum/lost
-    ! error: Go on with what is left? Earlier passes will be void. Nobody is there to ask
+    ! error: nobody is there to ask: Go on with what is left? Earlier passes will be void.
     !   call it on a terminal, or say --yes: the ledger then records `yes-flag`
     [1]
     $ actum resolve --yes
@@ -138,7 +138,7 @@ fn the_store_is_gone() {
     truncated: the ledger was cut: 0 of 9 acknowledged events are there
       0 events verify; 9 events were acknowledged
       9 acknowledged events would be given up; failures and revocations may be among them
-    ! error: Go on with what is left? Earlier passes will be void. Nobody is there to ask
+    ! error: nobody is there to ask: Go on with what is left? Earlier passes will be void.
     !   call it on a terminal, or say --yes: the ledger then records `yes-flag`
     [1]
     $ actum resolve --yes
@@ -173,7 +173,7 @@ fn the_store_was_moved() {
     $ cd inner && actum resolve
     moved: this store belongs at [TEMP]/project/.actum; it was moved or copied to [TEMP]/project/inner/.actum
       9 events verify; 9 events were acknowledged
-    ! error: Go on with what is left? Earlier passes will be void. Nobody is there to ask
+    ! error: nobody is there to ask: Go on with what is left? Earlier passes will be void.
     !   call it on a terminal, or say --yes: the ledger then records `yes-flag`
     [1]
     $ cd inner && actum resolve --yes
@@ -243,7 +243,7 @@ fn another_ledger_lies_here() {
       0 events verify; 9 events were acknowledged
       9 acknowledged events would be given up; failures and revocations may be among them
       [NUMBER] bytes would be moved to .actum/lost
-    ! error: Go on with what is left? Earlier passes will be void. Nobody is there to ask
+    ! error: nobody is there to ask: Go on with what is left? Earlier passes will be void.
     !   call it on a terminal, or say --yes: the ledger then records `yes-flag`
     [1]
     $ actum resolve --yes
@@ -269,7 +269,7 @@ fn the_key_is_lost() {
     key_lost: the key of ledger [ID] is gone: nothing in it can be verified
       0 events verify; how many events there were cannot be told
       [NUMBER] bytes would be moved to .actum/lost
-    ! error: Go on with what is left? Earlier passes will be void. Nobody is there to ask
+    ! error: nobody is there to ask: Go on with what is left? Earlier passes will be void.
     !   call it on a terminal, or say --yes: the ledger then records `yes-flag`
     [1]
     $ actum resolve --yes
@@ -293,7 +293,7 @@ fn the_anchor_is_lost() {
     $ actum resolve
     unanchored: no anchor vouches for this ledger: it cannot be told whether it is whole
       9 events verify; how many events there were cannot be told
-    ! error: Go on with what is left? Earlier passes will be void. Nobody is there to ask
+    ! error: nobody is there to ask: Go on with what is left? Earlier passes will be void.
     !   call it on a terminal, or say --yes: the ledger then records `yes-flag`
     [1]
     $ actum resolve --yes
@@ -320,7 +320,7 @@ fn another_story() {
     $ actum resolve
     forked: event 10 is genuine but not the one the anchor remembers: the ledger was forked
       11 events verify; 11 events were acknowledged
-    ! error: Go on with what is left? Earlier passes will be void. Nobody is there to ask
+    ! error: nobody is there to ask: Go on with what is left? Earlier passes will be void.
     !   call it on a terminal, or say --yes: the ledger then records `yes-flag`
     [1]
     $ actum resolve --yes
