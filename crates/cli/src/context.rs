@@ -181,6 +181,16 @@ fn absolute(path: &Path) -> Outcome<PathBuf> {
     Ok(folder.join(name))
 }
 
+/// The path without links, as far as it is there: what a link leads to now is what is meant, also if it leads elsewhere later.
+fn real(path: &Path) -> PathBuf {
+    for folder in path.ancestors() {
+        if let (Ok(found), Ok(rest)) = (folder.canonicalize(), path.strip_prefix(folder)) {
+            return found.join(rest);
+        }
+    }
+    path.to_owned()
+}
+
 fn places(store: &Path) -> Outcome<Places> {
     let base = etcetera::base_strategy::choose_base_strategy().map_err(|error| {
         Failure::new(FAILED, format!("cannot tell the user's folders: {error}"))
@@ -192,5 +202,6 @@ fn places(store: &Path) -> Outcome<Places> {
         }
         (Some(_) | None, _) => store.to_owned(),
     };
-    Ok(Places { store, data: base.data_dir().join("actum"), state: state.join("actum") })
+    let (data, state) = (real(&base.data_dir()).join("actum"), real(&state).join("actum"));
+    Ok(Places { store, data, state })
 }

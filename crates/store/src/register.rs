@@ -16,6 +16,8 @@ use crate::places::Places;
 
 /// Bytes in the register of one path.
 const REGISTER_MAX: u64 = 256 * 1024;
+/// Ledgers that lay at a path and are remembered; the oldest go first.
+const GONE_MAX: usize = 16;
 const HEAD: &str = "actum-path 1";
 
 /// What is known of a path.
@@ -68,6 +70,11 @@ impl Register {
         self.entries.last().filter(|entry| !entry.here).map(|entry| entry.ledger)
     }
 
+    /// The newest other ledger that this path knows.
+    pub(crate) fn before(&self, ledger: LedgerId) -> Option<LedgerId> {
+        self.entries.iter().rev().find(|it| it.ledger != ledger).map(|entry| entry.ledger)
+    }
+
     /// The data folder that holds the key of a ledger.
     pub(crate) fn data_of(&self, ledger: LedgerId) -> Option<&Path> {
         self.entries.iter().rev().find(|it| it.ledger == ledger).map(|entry| entry.data.as_path())
@@ -88,6 +95,8 @@ impl Register {
         }
         self.entries.retain(|entry| entry.ledger != ledger);
         self.leave_all();
+        let surplus = self.entries.len().saturating_sub(GONE_MAX);
+        self.entries.drain(..surplus);
         self.entries.push(Entry { ledger, here: true, data: places.data.clone() });
         self.write(disk, places)
     }

@@ -40,12 +40,34 @@ impl<D: Disk> Store<D> {
         Ok(self.diagnose()?.map(|diagnosis| diagnosis.report))
     }
 
+    /// As [`Store::resolve`], if what is lost is still what the owner was shown.
+    ///
+    /// # Errors
+    /// Those of [`Store::resolve`], and [`StoreError::Content`] if it is not: the owner said yes to something else.
+    pub fn resolve_as_shown(
+        &self,
+        writer: &Writer,
+        owner: Owner,
+        shown: &LossReport,
+    ) -> Result<LossReport, StoreError> {
+        self.resolve_if(writer, owner, |found| found == shown)
+    }
+
     /// Goes on after a loss. Earlier passes are void, surviving negatives stand, and an event says so.
     ///
     /// # Errors
     /// [`StoreError::Commit`] with nothing to resolve if the ledger is sound; whatever [`Store::examine`] finds; what the
     /// disk said.
     pub fn resolve(&self, writer: &Writer, owner: Owner) -> Result<LossReport, StoreError> {
+        self.resolve_if(writer, owner, |_| true)
+    }
+
+    fn resolve_if(
+        &self,
+        writer: &Writer,
+        owner: Owner,
+        agreed: impl Fn(&LossReport) -> bool,
+    ) -> Result<LossReport, StoreError> {
         self.make_folders()?;
         let lock = self.lock(writer)?;
         let Some(Diagnosis { report, scan }) = self.diagnose()? else {
@@ -54,6 +76,10 @@ impl<D: Disk> Store<D> {
             ledger.record(Request::ResolveClock { owner }, &writer.reading)?;
             return Ok(LossReport::of_clock(ledger.views()));
         };
+        if !agreed(&report) {
+            let what = "what is lost is not what was shown; look again".to_owned();
+            return Err(StoreError::Content { path: self.places.store.clone(), what });
+        }
         let loss = |count, mac| Loss { cause: report.cause, count, mac, owner };
         match scan {
             Some(scan) if report.cause != Cause::Clock => {
@@ -75,6 +101,11 @@ impl<D: Disk> Store<D> {
         let ledger = match self.identify() {
             Err(StoreError::Refused(refusal @ Refusal::Swapped { .. })) => {
                 return self.swapped(refusal).map(Some);
+            }
+            Err(StoreError::Refused(Refusal::Key { why })) if self.is_key_gone()? => {
+                let ledger = Register::read(&self.disk, &self.places)?.here();
+                let ledger = ledger.ok_or(Refusal::Key { why: why.clone() })?;
+                return self.begins_anew(ledger, Cause::KeyLost, why).map(Some);
             }
             Err(StoreError::KnownHere { path, ledger }) => {
                 let what = format!("ledger {ledger} lay in {} before", path.display());
@@ -101,6 +132,16 @@ impl<D: Disk> Store<D> {
             unverified: self.unverified(&scan.tail)?,
         };
         Ok(Some(Diagnosis { report, scan: Some(Box::new(scan)) }))
+    }
+
+    /// The key is not where the register says it was kept either. While it is there, a call that looks elsewhere is told so.
+    fn is_key_gone(&self) -> Result<bool, StoreError> {
+        let register = Register::read(&self.disk, &self.places)?;
+        let kept = register.here().and_then(|ledger| {
+            let data = register.data_of(ledger)?.to_owned();
+            Some(Places { data, ..self.places.clone() }.key(ledger))
+        });
+        Ok(kept.is_some_and(|key| self.disk.stat(&key).is_err()))
     }
 
     /// Nothing of what was here can be gone on with: a new ledger begins, and its first words say so.

@@ -72,6 +72,12 @@ impl<D: Disk> Store<D> {
         }
         self.make_folders()?;
         let lock = self.lock(writer)?;
+        // Whoever held the lock may have made one; and what was true before the wait decides nothing after it.
+        match self.identify() {
+            Err(StoreError::Missing { .. }) => {}
+            Ok(_) => return Err(StoreError::AlreadyThere { path }),
+            Err(error) => return Err(error),
+        }
         for path in segment_paths(&self.disk, &self.places)? {
             // What an `init` left that was cut short before there was a ledger: it names none.
             self.move_aside(&path)?;
@@ -157,10 +163,11 @@ impl<D: Disk> Store<D> {
         match (register.here(), register.gone(), claimed) {
             (Some(expected), _, None) => {
                 self.check_data(&register, expected)?;
-                if self.was_begun(expected)? {
-                    Ok(expected)
-                } else {
-                    Err(StoreError::Missing { path })
+                match (self.was_begun(expected)?, register.before(expected)) {
+                    (true, _) => Ok(expected),
+                    // One that an `init` left unfinished hides nothing that lay here before it.
+                    (false, Some(ledger)) => Err(StoreError::KnownHere { path, ledger }),
+                    (false, None) => Err(StoreError::Missing { path }),
                 }
             }
             (Some(expected), _, Some(found)) => {

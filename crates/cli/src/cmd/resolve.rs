@@ -25,7 +25,7 @@ pub(crate) fn run(context: &Context, args: &args::Confirm) -> Outcome<u8> {
         context.say.line(&line);
     }
     let owner = confirm("Go on with what is left? Earlier passes will be void.", args.yes)?;
-    let loss = context.store.resolve(&writer("resolve"), owner)?;
+    let loss = context.store.resolve_as_shown(&writer("resolve"), owner, &loss)?;
     context.say.line(&format!("resolved (owner known by {owner})"));
     if context.store.read()?.views().policy().is_none() {
         context.say.line(

@@ -2,6 +2,7 @@
 //! never silent.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use actum_core::policy::{Element, Program, Rule};
@@ -38,6 +39,7 @@ fn carry_out(context: &Context, args: &args::Run) -> Outcome<u8> {
     let name = subject::name(rule, args.subject.as_deref())?;
     check_listed(&step, rule, &name, &args.command)?;
     let program = check_program(context, &policy, rule, &args.command)?;
+    let stamps = stamps(&policy, rule, program);
     let before = subject::now(context, &name).map_err(|what| Failure::new(RUN_FAILED, what))?;
     let environment = environment(&policy, rule);
     let begin = NewRun {
@@ -76,7 +78,8 @@ fn carry_out(context: &Context, args: &args::Run) -> Outcome<u8> {
     // The program was the accepted one when it began, and still is; the subject is what it was, and was left alone.
     let same_program = check_program(context, &policy, rule, &args.command);
     let after = subject::now(context, &name);
-    let disturbed = disturbance(&before, &after, same_program.err());
+    let swapped = self::stamps(&policy, rule, program) != stamps;
+    let disturbed = disturbance(&before, &after, same_program.err(), swapped);
     let outcome = end_run(context, run, &finished, &before, &after, disturbed.is_some())?;
     drop(mark);
     subject::keep(context, &before);
@@ -85,14 +88,32 @@ fn carry_out(context: &Context, args: &args::Run) -> Outcome<u8> {
     Ok(told.exit(args.must_pass))
 }
 
+/// Which files the program and the files of the rule are, beyond their bytes: one that was swapped and put back differs.
+fn stamps(policy: &AcceptedPolicy, rule: &Rule, program: &Program) -> Vec<Option<[i64; 5]>> {
+    let files = policy.files(rule).map(|file| &file.path);
+    std::iter::once(&program.path)
+        .chain(files)
+        .map(|path| {
+            let meta = std::fs::metadata(path).ok()?;
+            let number = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+            let (dev, ino, size) = (number(meta.dev()), number(meta.ino()), number(meta.size()));
+            Some([dev, ino, size, meta.ctime(), meta.ctime_nsec()])
+        })
+        .collect()
+}
+
 /// What happened beside the command that makes its ending worth nothing.
 fn disturbance(
     before: &Taken,
     after: &Result<Taken, String>,
     program: Option<Failure>,
+    swapped: bool,
 ) -> Option<String> {
     if let Some(failure) = program {
         return Some(failure.message);
+    }
+    if swapped {
+        return Some("the program or a file it was given was replaced while it ran".to_owned());
     }
     let touched = before.touched(after.as_ref().ok()?);
     if touched.is_empty() {

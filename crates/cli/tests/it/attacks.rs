@@ -94,7 +94,7 @@ fn a_link_to_another_ledger_is_not_followed() {
     attack(
         &shell,
         "mv .actum ../old; mkdir x; cp src.txt x
-        cd x && WEAK && actum init --yes && actum run --step tests -- true
+        cd x && WEAK && actum init --nested --yes && actum run --step tests -- true
         ln -s x/.actum .actum",
     );
     assert_eq!(shell.asks("tests --store x/.actum"), "grounded passed 0", "the bait is there");
@@ -158,7 +158,7 @@ fn resolving_with_another_data_home_frees_no_path() {
     let shell = passed();
     assert_snapshot!(shell.play("XDG_DATA_HOME=$PWD/../evil actum resolve --yes"), @"
     $ XDG_DATA_HOME=$PWD/../evil actum resolve --yes
-    ! error: the key of this ledger cannot be used: it is kept in [TEMP]/data/actum, but this call looks in [TEMP]/project/../evil/actum (is XDG_DATA_HOME set otherwise?)
+    ! error: the key of this ledger cannot be used: it is kept in [TEMP]/data/actum, but this call looks in [TEMP]/evil/actum (is XDG_DATA_HOME set otherwise?)
     !   Restore it, or mend its owner and mode (0600): `actum key where`. If it is gone for good: `actum resolve`.
     [12]
     ");
@@ -836,23 +836,23 @@ fn an_acknowledged_revocation_survives_another_state_folder() {
         actum ground tests
     "), @"
     $ XDG_STATE_HOME=$PWD/../evil actum run --step tests -- ./check
-    ! error: the key of this ledger cannot be used: its anchor is kept at [TEMP]/state/actum/anchors/[ID], but this call looks at [TEMP]/project/../evil/actum/anchors/[ID] (is XDG_STATE_HOME set otherwise?)
+    ! error: the key of this ledger cannot be used: its anchor is kept at [TEMP]/state/actum/anchors/[ID], but this call looks at [TEMP]/evil/actum/anchors/[ID] (is XDG_STATE_HOME set otherwise?)
     !   Restore it, or mend its owner and mode (0600): `actum key where`. If it is gone for good: `actum resolve`.
     [125]
     $ XDG_STATE_HOME=$PWD/../evil actum ground tests
     refused (key_unusable): tests on HEAD
-      the key of this ledger cannot be used: its anchor is kept at [TEMP]/state/actum/anchors/[ID], but this call looks at [TEMP]/project/../evil/actum/anchors/[ID] (is XDG_STATE_HOME set otherwise?)
+      the key of this ledger cannot be used: its anchor is kept at [TEMP]/state/actum/anchors/[ID], but this call looks at [TEMP]/evil/actum/anchors/[ID] (is XDG_STATE_HOME set otherwise?)
       Restore it, or mend its owner and mode (0600): `actum key where`. If it is gone for good: `actum resolve`.
     [12]
     $ XDG_STATE_HOME=$PWD/../evil actum resolve --yes
-    ! error: the key of this ledger cannot be used: its anchor is kept at [TEMP]/state/actum/anchors/[ID], but this call looks at [TEMP]/project/../evil/actum/anchors/[ID] (is XDG_STATE_HOME set otherwise?)
+    ! error: the key of this ledger cannot be used: its anchor is kept at [TEMP]/state/actum/anchors/[ID], but this call looks at [TEMP]/evil/actum/anchors/[ID] (is XDG_STATE_HOME set otherwise?)
     !   Restore it, or mend its owner and mode (0600): `actum key where`. If it is gone for good: `actum resolve`.
     [12]
     $ actum revoke 7 --reason fake --yes
     run 7 is revoked (event 9, owner known by yes-flag)
     $ XDG_STATE_HOME=$PWD/../evil actum ground tests
     refused (key_unusable): tests on HEAD
-      the key of this ledger cannot be used: its anchor is kept at [TEMP]/state/actum/anchors/[ID], but this call looks at [TEMP]/project/../evil/actum/anchors/[ID] (is XDG_STATE_HOME set otherwise?)
+      the key of this ledger cannot be used: its anchor is kept at [TEMP]/state/actum/anchors/[ID], but this call looks at [TEMP]/evil/actum/anchors/[ID] (is XDG_STATE_HOME set otherwise?)
       Restore it, or mend its owner and mode (0600): `actum key where`. If it is gone for good: `actum resolve`.
     [12]
     $ actum ground tests

@@ -131,3 +131,33 @@ fn init_makes_no_second_ledger_and_none_where_one_lay() {
     assert!(matches!(again, StoreError::KnownHere { .. }), "{again}");
     drop(scene.folder);
 }
+
+#[test]
+fn an_init_that_was_cut_short_frees_no_path_where_a_ledger_lay() {
+    let scene = Scene::with_runs(1);
+    std::fs::remove_dir_all(&scene.places().store).unwrap();
+    // What is left if an `init` is stopped after the register and before the first event: a ledger that never began.
+    let folder = scene.places().state.join("paths");
+    let file = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+    let text = std::fs::read_to_string(&file).unwrap();
+    let data = text.lines().last().unwrap().rsplit(' ').next().unwrap().to_owned();
+    let never_begun = format!("here {} {data}\n", "ab".repeat(16));
+    std::fs::write(&file, text.replace("here ", "gone ") + &never_begun).unwrap();
+    let refused = scene.store.init(&scene.writer(9)).unwrap_err();
+    assert!(matches!(refused, StoreError::KnownHere { .. }), "{refused}");
+    assert!(matches!(scene.store.read().unwrap_err(), StoreError::KnownHere { .. }));
+}
+
+#[test]
+fn an_owner_resolves_what_was_shown_and_nothing_else() {
+    let scene = Scene::with_runs(3);
+    let segment = scene.places().segments().join("0000000000000000.seg");
+    let bytes = std::fs::read(&segment).unwrap();
+    std::fs::write(&segment, &bytes[..bytes.len() - 10]).unwrap();
+    let shown = scene.store.examine().unwrap().unwrap();
+    std::fs::write(&segment, &bytes[..64]).unwrap();
+    let refused = scene.store.resolve_as_shown(&scene.writer(9), Owner::Terminal, &shown);
+    assert!(matches!(refused, Err(StoreError::Content { .. })), "{refused:?}");
+    let shown = scene.store.examine().unwrap().unwrap();
+    scene.store.resolve_as_shown(&scene.writer(9), Owner::Terminal, &shown).unwrap();
+}
