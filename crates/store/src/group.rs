@@ -69,13 +69,32 @@ fn work<J: Journal>(
     asked: &Receiver<Asked>,
     clock: impl Fn() -> Reading,
 ) -> Ledger<J> {
+    let mut expected = 1;
     while let Ok(first) = asked.recv() {
-        let rest = asked.try_iter().take(BATCH_MAX - 1);
-        let (requests, replies): (Vec<_>, Vec<_>) = core::iter::once(first).chain(rest).unzip();
+        let batch = gather(first, asked, expected);
+        expected = batch.len();
+        let (requests, replies): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
         answer(ledger.commit(requests, &clock()), replies);
     }
     ledger
 }
+
+/// What is there, and what those who were answered last time ask next: they get a few turns of the processor to do so. No
+/// time is waited for, and one who asks alone is not kept.
+fn gather(first: Asked, asked: &Receiver<Asked>, expected: usize) -> Vec<Asked> {
+    let mut batch = vec![first];
+    for _ in 0..TURNS {
+        batch.extend(asked.try_iter().take(BATCH_MAX - batch.len()));
+        if batch.len() >= expected {
+            break;
+        }
+        std::thread::yield_now();
+    }
+    batch
+}
+
+/// Turns that others get to join a commit.
+const TURNS: usize = 16;
 
 fn answer(
     committed: Result<Vec<Result<Done, Rejected>>, CommitError>,
