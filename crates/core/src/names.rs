@@ -57,19 +57,19 @@ pub enum NameError {
     },
 }
 
-macro_rules! plain_name {
-    ($(#[$doc:meta])* $name:ident, $what:literal) => {
+macro_rules! checked_name {
+    ($(#[$doc:meta])* $name:ident, $what:literal, $check:ident, $errors:literal) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(Box<str>);
 
         impl $name {
-            /// Checks the characters and the limit.
+            /// Checks the characters and the limit; nothing is changed, so names are equal only byte for byte.
             ///
             /// # Errors
-            /// Empty, over [`NAME_MAX`], or a character outside `a-z A-Z 0-9 _ - . / : @`.
+            #[doc = $errors]
             pub fn new(text: &str) -> Result<Self, NameError> {
-                plain($what, text).map(Self)
+                $check($what, text).map(Self)
             }
 
             /// The text.
@@ -83,6 +83,18 @@ macro_rules! plain_name {
                 f.write_str(&self.0)
             }
         }
+    };
+}
+
+macro_rules! plain_name {
+    ($($name:tt)*) => {
+        checked_name!($($name)*, plain, "Empty, over [`NAME_MAX`], or a character outside `a-z A-Z 0-9 _ - . / : @`.");
+    };
+}
+
+macro_rules! free_name {
+    ($($name:tt)*) => {
+        checked_name!($($name)*, free, "Empty, over [`FREE_NAME_MAX`], a control character, or white space at either end.");
     };
 }
 
@@ -133,35 +145,6 @@ fn spelled(character: char) -> String {
         return shown;
     }
     format!("{shown} (U+{:04X})", u32::from(character))
-}
-
-macro_rules! free_name {
-    ($(#[$doc:meta])* $name:ident, $what:literal) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(Box<str>);
-
-        impl $name {
-            /// Checks the characters and the limit; nothing is changed, so names are equal only byte for byte.
-            ///
-            /// # Errors
-            /// Empty, over [`FREE_NAME_MAX`], a control character, or white space at either end.
-            pub fn new(text: &str) -> Result<Self, NameError> {
-                free($what, text).map(Self)
-            }
-
-            /// The text.
-            pub fn as_str(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-    };
 }
 
 free_name!(
