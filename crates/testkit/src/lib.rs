@@ -10,4 +10,5 @@ pub mod memory;
 pub mod model;
 pub mod saboteur;
 pub mod story;
+pub mod user;
 pub mod vectors;

@@ -7,6 +7,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::{fs, io};
 
+use actum_testkit::user::{another, carry};
 use insta::assert_snapshot;
 
 use crate::shell::{Said, Shell, TESTS};
@@ -302,7 +303,7 @@ fn a_read_only_store() {
     shell.quietly("actum policy accept --yes");
     let store = shell.path(".actum");
     // Root may write anywhere, so another user tries.
-    let user = rustix::process::geteuid().is_root().then_some(65_534);
+    let user = another();
     if let Some(user) = user {
         each_below(&shell.root(), &|path| std::os::unix::fs::lchown(path, Some(user), Some(user)))
             .unwrap();
@@ -312,8 +313,10 @@ fn a_read_only_store() {
         fs::set_permissions(path, fs::Permissions::from_mode(mode))
     })
     .unwrap();
+    let actum = carry(Path::new(env!("CARGO_BIN_EXE_actum")), &shell.root()).unwrap();
     let said = |args: &[&str]| {
-        let mut command = shell.actum(args);
+        let mut command = shell.command(actum.to_str().unwrap());
+        command.args(args);
         if let Some(user) = user {
             command.uid(user).gid(user);
         }
@@ -356,14 +359,14 @@ fn each_below(path: &Path, act: &dyn Fn(&Path) -> io::Result<()>) -> io::Result<
 
 #[test]
 fn another_users_key() {
-    if !rustix::process::geteuid().is_root() {
+    if another().is_none() {
         // Only root can give a file away.
         return;
     }
     let shell = Shell::with(TESTS);
     shell.quietly("true");
     for key in fs::read_dir(shell.root().join("data/actum/keys")).unwrap() {
-        chown(key.unwrap().path(), Some(65_534), None).unwrap();
+        chown(key.unwrap().path(), another(), None).unwrap();
     }
     assert_snapshot!(shell.play("actum ground tests x"), @"
     $ actum ground tests x

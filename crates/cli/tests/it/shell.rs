@@ -12,6 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use actum_testkit::user::open_folder;
 use regex::Regex;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -35,10 +36,8 @@ pub(crate) struct Shell {
 impl Shell {
     /// An empty project without a ledger.
     pub(crate) fn empty() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = open_folder().unwrap();
         let root = folder.path().canonicalize().unwrap();
-        // Another user is to get in as well.
-        fs::set_permissions(&root, fs::Permissions::from_mode(0o755)).unwrap();
         let shell = Self { folder, project: root.join("project") };
         for name in ["project", "bin", "home"] {
             fs::create_dir(root.join(name)).unwrap();

@@ -3,10 +3,12 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use actum_core::{NewEnd, Outcome, Owner};
 use actum_store::{PATIENCE, Places, Store, Writer, read_clocks};
+use actum_testkit::user::another;
 
 use crate::scene::{ask, content, new_run};
 
@@ -48,10 +50,8 @@ pub(crate) enum As {
     Short(u32),
 }
 
-pub(crate) const NOBODY: u32 = 65_534;
-
-pub(crate) fn spawn(places: &Places, role: Role, user: As) -> Child {
-    let exe = std::env::current_exe().unwrap();
+/// Starts a child: `exe` is this test binary, or a copy of it.
+pub(crate) fn spawn(exe: &Path, places: &Places, role: Role, user: As) -> Child {
     let args = ["--exact", "child::lives_if_it_is_one", "--nocapture", "--test-threads=1"];
     let mut command = match user {
         As::Myself | As::Another => Command::new(exe),
@@ -62,8 +62,9 @@ pub(crate) fn spawn(places: &Places, role: Role, user: As) -> Child {
             shell
         }
     };
-    if user == As::Another && rustix::process::geteuid().is_root() {
-        command.uid(NOBODY).gid(NOBODY);
+    if let (As::Another, Some(user)) = (user, another()) {
+        // Where this process stands, the other one may have no business.
+        command.uid(user).gid(user).current_dir("/");
     }
     let shown = [&places.store, &places.data, &places.state].map(|path| path.display().to_string());
     command.args(args).env(PLACES, shown.join("\n")).env(ROLE, role.word());

@@ -14,7 +14,7 @@ use crate::scene::{Scene, ask, at, new_run};
 
 /// Starts a child and kills it after so long; what it said until then.
 fn killed(scene: &Scene, role: Role, after: Duration) -> Vec<String> {
-    let mut child = spawn(scene.places(), role, As::Myself);
+    let mut child = spawn(&std::env::current_exe().unwrap(), scene.places(), role, As::Myself);
     let stdout = child.stdout.take().unwrap();
     let heard = thread::spawn(move || hear(stdout));
     thread::sleep(after);

@@ -8,20 +8,23 @@ use std::path::{Path, PathBuf};
 
 use actum_core::Outcome;
 use actum_store::Store;
+use actum_testkit::user::{NOBODY, another, carry, open_folder};
 
-use crate::child::{As, NOBODY, Role, hear, spawn};
+use crate::child::{As, Role, hear, spawn};
 use crate::hunt::{Diary, come_back, new_disk, places, whole_life};
 use crate::scene::{Scene, run};
 
 fn child_says(scene: &Scene, role: Role, user: As) -> Vec<String> {
-    let mut child = spawn(scene.places(), role, user);
+    let folder = open_folder().unwrap();
+    let exe = carry(&std::env::current_exe().unwrap(), folder.path()).unwrap();
+    let mut child = spawn(&exe, scene.places(), role, user);
     let said = hear(child.stdout.take().unwrap());
     child.wait().unwrap();
     said
 }
 
 fn can_be_another() -> bool {
-    rustix::process::geteuid().is_root()
+    another().is_some()
 }
 
 /// Every file and folder below, with its bytes.

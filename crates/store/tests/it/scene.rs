@@ -5,6 +5,7 @@ use actum_core::{
     SessionName, StepName, SubjectName, Views, ground,
 };
 use actum_store::{FileJournal, PATIENCE, Places, RealDisk, Store, StoreError, Writer};
+use actum_testkit::user::open_folder;
 use tempfile::TempDir;
 
 pub(crate) type RealLedger = Ledger<FileJournal<RealDisk>>;
@@ -39,7 +40,7 @@ pub(crate) fn new_run(subject: &str, text: &str) -> NewRun {
 impl Scene {
     /// Folders, and no ledger yet.
     pub(crate) fn empty() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = open_folder().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let places = Places {
             store: root.join("project/.actum"),
