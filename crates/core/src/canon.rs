@@ -66,6 +66,16 @@ impl fmt::Debug for Digest {
     }
 }
 
+/// The digest of a text that was put before a model or kept for it: what the ledger holds in the text's place.
+///
+/// ```
+/// use actum_core::{Digest, content_digest};
+/// assert_eq!(content_digest("a note"), Digest::of("actum/content/v1", &[b"a note"]));
+/// ```
+pub fn content_digest(text: &str) -> Digest {
+    Digest::of("actum/content/v1", &[text.as_bytes()])
+}
+
 /// Computes [`Digest::plain`] of bytes that come in pieces.
 #[derive(Clone, Default)]
 pub struct PlainHasher(Sha256);

@@ -26,7 +26,7 @@ mod views;
 pub use anchor::{Found, Head, PATH_MAX, Refusal, SLOT_LEN, claimed_anchor_ledger, judge_store};
 pub use authority::Authority;
 pub use caller::{Asks, Caller, CallerKind, NotAllowed, callers_page, may};
-pub use canon::{Digest, Hasher, Mac, PlainHasher, hex, unhex};
+pub use canon::{Digest, Hasher, Mac, PlainHasher, content_digest, hex, unhex};
 pub use chain::{
     Check, EventFlaw, Flaw, Layout, Position, RECORD_MAX, Record, SEGMENT_HEADER_LEN, SEGMENT_MAX,
     SegmentFlaw, Verified, claimed_ledger, seal, segment_header,

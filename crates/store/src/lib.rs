@@ -4,6 +4,7 @@
 //! back. `docs/formats/ledger.md` has the formats, the opening table and the fault model.
 
 mod accepted;
+mod cache;
 mod clock;
 mod disk;
 mod error;
@@ -23,6 +24,7 @@ pub use accepted::{
     AcceptedPolicy, DOCUMENT_MAX, LIVE, PINNED, PolicyMissing, file_digest, in_project,
     program_digest,
 };
+pub use cache::{CALL_MAX, CONTENT_MAX, Cache, CacheError};
 pub use clock::read_clocks;
 pub use disk::{Disk, DiskFile, RealDisk, Stat, open_plain};
 pub use error::StoreError;

@@ -46,6 +46,16 @@ impl Places {
         self.store.join("subject")
     }
 
+    /// Contents that were put before a model, by digest.
+    pub fn cache(&self) -> PathBuf {
+        self.store.join("cache")
+    }
+
+    /// Calls that wait for approval, by digest.
+    pub fn calls(&self) -> PathBuf {
+        self.store.join("calls")
+    }
+
     /// Runs that are going on, each a file locked by its process.
     pub fn running(&self) -> PathBuf {
         self.store.join("running")

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use actum_core::{NewEnd, Outcome, Owner};
-use actum_store::{PATIENCE, Places, Store, Writer, read_clocks};
+use actum_store::{Cache, PATIENCE, Places, Store, Writer, read_clocks};
 use actum_testkit::user::another;
 
 use crate::scene::{ask, content, new_run};
@@ -26,6 +26,8 @@ pub(crate) enum Role {
     Write(u64),
     /// Asks for one subject, then tries to write.
     Look,
+    /// Keeps the same texts as every other child, and reads each again.
+    Keep,
 }
 
 impl Role {
@@ -35,6 +37,7 @@ impl Role {
             Self::Rotate => "rotate".to_owned(),
             Self::Write(child) => format!("write {child}"),
             Self::Look => "look".to_owned(),
+            Self::Keep => "keep".to_owned(),
         }
     }
 }
@@ -96,6 +99,10 @@ fn lives_if_it_is_one() {
     let done = match role.split_once(' ') {
         Some((_, child)) => write(&store, child),
         None if role == "init" => store.init(&me()).map(|_ledger| say("made")),
+        None if role == "keep" => {
+            keep(store.places());
+            Ok(())
+        }
         None if role == "rotate" => rotate(&store),
         None => look(&store),
     };
@@ -129,6 +136,29 @@ fn rotate(store: &Store) -> Result<(), actum_store::StoreError> {
         store.rotate(&me(), Owner::Code)?;
         say("rotated");
     }
+}
+
+/// How many texts a child keeps.
+pub(crate) const KEPT: usize = 20;
+
+/// One of them: long enough that writing it takes a while.
+pub(crate) fn kept_text(nth: usize) -> String {
+    format!("text {nth} ").repeat(8_000)
+}
+
+fn keep(places: &Places) {
+    let cache = Cache::of(places);
+    let texts: Vec<String> = (0..KEPT).map(kept_text).collect();
+    for _ in 0..10 {
+        for text in &texts {
+            let read = cache.keep(text).and_then(|digest| cache.read(&digest));
+            match read {
+                Ok(Some(read)) if read == *text => {}
+                other => return say(&format!("failed {:?}", other.map(|text| text.is_some()))),
+            }
+        }
+    }
+    say("kept all");
 }
 
 fn look(store: &Store) -> Result<(), actum_store::StoreError> {

@@ -2,6 +2,7 @@
 //! The one integration binary of this crate.
 
 mod accepted;
+mod cache;
 mod child;
 mod crash;
 mod hunt;
