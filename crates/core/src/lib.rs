@@ -15,6 +15,7 @@ mod ground;
 mod keys;
 mod kind;
 mod ledger;
+mod looks;
 mod names;
 mod origin;
 pub mod policy;
@@ -46,6 +47,7 @@ pub use ledger::{
     BATCH_MAX, Batch, CommitError, Done, Journal, JournalFailed, Ledger, Leftover, Loss, NewEnd,
     NewRun, OpenRun, Rejected, Request,
 };
+pub use looks::looks_like_instruction;
 pub use names::{
     ArgumentName, AuthorName, CHANNEL_MAX, ChannelName, FREE_NAME_MAX, NAME_MAX, NameError,
     Namespace, SUBJECT_MAX, SessionName, StepName, SubjectKind, SubjectName, ToolName,

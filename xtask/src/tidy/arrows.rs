@@ -21,7 +21,7 @@ const XTASK: &str = "xtask";
 /// The modules of `core`, ground floor first. A module may use those on floors below its own.
 const FLOORS: &[&[&str]] = &[
     &["canon"],
-    &["authority", "kind", "names"],
+    &["authority", "kind", "looks", "names"],
     &["clock", "event", "policy", "value"],
     &["caller", "keys", "origin"],
     &["chain", "fingerprint"],

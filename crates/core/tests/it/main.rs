@@ -8,6 +8,7 @@ mod durable;
 mod encoding;
 mod ground;
 mod keys;
+mod looks;
 mod model;
 mod origin;
 mod policy;
