@@ -75,10 +75,27 @@ pub enum Skip {
 
 /// Answers for the newest run of the step on the subject. A map lookup: nothing is read, nothing is verified again.
 pub fn ground(views: &Views, question: &Question<'_>, now_ms: u64) -> Grounding {
-    let Some(run) = newest(views, question) else {
+    let Question { namespace, step, subject, content, rule, lifetime_ms } = *question;
+    let (step, subject) = (step.as_str(), subject.as_str());
+    ground_at(views, &Asked { namespace, step, subject, content, rule, lifetime_ms }, now_ms)
+}
+
+/// A question by the bytes of its names, which need not be names that a person can give.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) namespace: &'a Namespace,
+    pub(crate) step: &'a str,
+    pub(crate) subject: &'a str,
+    pub(crate) content: &'a Digest,
+    pub(crate) rule: &'a Digest,
+    pub(crate) lifetime_ms: Option<u64>,
+}
+
+pub(crate) fn ground_at(views: &Views, asked: &Asked<'_>, now_ms: u64) -> Grounding {
+    let Some(run) = newest(views, asked) else {
         return Grounding { reason: Reason::NeverRan, evidence: None };
     };
-    Grounding { reason: judge(views, run, question, now_ms), evidence: Some(evidence(views, run)) }
+    Grounding { reason: judge(views, run, asked, now_ms), evidence: Some(evidence(views, run)) }
 }
 
 /// Algorithm 1: skip if and only if grounded, otherwise perform.
@@ -93,14 +110,14 @@ pub fn skip(views: &Views, question: &Question<'_>, now_ms: u64) -> Skip {
     }
 }
 
-fn newest<'a>(views: &'a Views, question: &Question<'_>) -> Option<&'a Run> {
-    let namespace = views.number(Space::Namespace, question.namespace.as_str().as_bytes())?;
-    let step = views.number(Space::Step, question.step.as_str().as_bytes())?;
-    views.newest(namespace, step, question.subject.as_str())
+fn newest<'a>(views: &'a Views, asked: &Asked<'_>) -> Option<&'a Run> {
+    let namespace = views.number(Space::Namespace, asked.namespace.as_str().as_bytes())?;
+    let step = views.number(Space::Step, asked.step.as_bytes())?;
+    views.newest(namespace, step, asked.subject)
 }
 
 /// The negative answers first: a pass has to get past all of them.
-fn judge(views: &Views, run: &Run, question: &Question<'_>, now_ms: u64) -> Reason {
+fn judge(views: &Views, run: &Run, asked: &Asked<'_>, now_ms: u64) -> Reason {
     if run.revoked.is_some() {
         return Reason::Revoked;
     }
@@ -108,7 +125,7 @@ fn judge(views: &Views, run: &Run, question: &Question<'_>, now_ms: u64) -> Reas
     if let Some(reason) = negative(end.outcome) {
         return reason;
     }
-    if run.subject != *question.content {
+    if run.subject != *asked.content {
         return Reason::Stale;
     }
     if let Some(reason) =
@@ -119,10 +136,10 @@ fn judge(views: &Views, run: &Run, question: &Question<'_>, now_ms: u64) -> Reas
     if run.began < views.void_before() {
         return Reason::Voided;
     }
-    if views.name(Space::Rule, run.rule) != Some(question.rule.as_bytes()) {
+    if views.name(Space::Rule, run.rule) != Some(asked.rule.as_bytes()) {
         return Reason::RuleChanged;
     }
-    let Some(lifetime_ms) = question.lifetime_ms else { return Reason::Passed };
+    let Some(lifetime_ms) = asked.lifetime_ms else { return Reason::Passed };
     let went_back = now_ms.saturating_add(BACK_MAX_MS) < views.time_ms();
     if went_back || views.distrusted_since().is_some() {
         return Reason::ClockJumped;

@@ -11,6 +11,7 @@ mod chain;
 mod clock;
 mod event;
 mod fingerprint;
+mod gate;
 mod ground;
 mod keys;
 mod kind;
@@ -21,6 +22,7 @@ mod origin;
 pub mod policy;
 mod provenance;
 mod reason;
+mod rule;
 mod value;
 mod views;
 
@@ -40,12 +42,20 @@ pub use event::{
     Quarantined, REASON_MAX, Released, Revoked, Revokes, Seen, Space, Spends, Spent, Start,
     Superseded, VERSION, Wrote,
 };
+pub use gate::{
+    AskedCall, AskedEntry, Content, DecisionCode, Gate, InForce, Judged, Judgement, LABEL,
+    LimitFlaw, Missing, PERFORMED_MAX, PINS_MAX, Presence, Purpose, QUARANTINE_MAX, Surroundings,
+    WAITING_MAX, check_limit, content_of, decision_page, judge_act, judge_fire, judge_recall,
+    label,
+};
 pub use ground::{Evidence, Grounding, Question, Skip, ground, skip};
 pub use keys::{GENERATIONS_MAX, KEY_FILE_MAX, KeyFile, KeyFileError, Keyring, Root};
 pub use kind::{ACCOUNT_MAX, ADDRESS_MAX, NUMBER_MAX, Number, PATH_VALUE_MAX, ValueKind};
 pub use ledger::{
-    BATCH_MAX, Batch, CommitError, Done, Journal, JournalFailed, Ledger, Leftover, Loss, NewEnd,
-    NewRun, OpenRun, Rejected, Request,
+    APPROVAL_MS_MAX, Ablated, Answered, BATCH_MAX, Batch, CommitError, Done, Journal,
+    JournalFailed, Ledger, Leftover, Loss, MANDATE_MS_MAX, MemoryRequest, NewAudience, NewCall,
+    NewCallEnd, NewEnd, NewEntry, NewFire, NewLimit, NewMandate, NewObservation, NewRecall, NewRun,
+    NewStart, OpenRun, Permit, Rejected, Request, Takes,
 };
 pub use looks::looks_like_instruction;
 pub use names::{
@@ -61,6 +71,7 @@ pub use provenance::{
     Trigger, TriggerKind, Withheld,
 };
 pub use reason::{Answer, Reason, reason_page};
+pub use rule::{Rule, Rules};
 pub use value::{
     Call, CallError, TOOL_NAME_MAX, VALUE_DEPTH_MAX, VALUE_NODES_MAX, VALUE_TEXT_MAX, Value,
 };

@@ -120,6 +120,13 @@ plain_name!(
     "session"
 );
 
+/// `local/default`.
+impl Default for Namespace {
+    fn default() -> Self {
+        Self("local/default".into())
+    }
+}
+
 fn plain(what: &'static str, text: &str) -> Result<Box<str>, NameError> {
     if text.is_empty() {
         return Err(NameError::Empty { what });

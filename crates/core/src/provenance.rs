@@ -11,11 +11,17 @@ use crate::authority::Authority;
 use crate::canon::Digest;
 use crate::chain::EventFlaw;
 use crate::event::{
-    Audience, Consented, Decided, Enrolled, EntryKind, Granted, Limit, LimitKind, Observed, Opened,
-    Owner, Parents, Quarantined, Released, Revoked, Revokes, Seen, Spends, Spent, Start,
-    Superseded, Wrote,
+    Audience, Consented, Decided, Decision, Enrolled, EntryKind, Granted, Limit, LimitKind,
+    Observed, Opened, Owner, Parents, Quarantined, Released, Revoked, Revokes, Seen, Spends, Spent,
+    Start, Superseded, Wrote,
 };
 use crate::fingerprint::{ByFingerprint, Fingerprint};
+use crate::names::ChannelName;
+use crate::policy::ChannelPattern;
+use crate::rule::{Rule, Rules};
+
+/// The numbers of the decision codes that come with a receipt: `untrusted_trigger` and `nobody_to_ask`.
+pub(crate) const RECEIPTED: [u16; 2] = [42, 43];
 
 /// A thing with an origin: something observed, or a record. Known by the index of its event.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,6 +128,8 @@ pub enum TriggerKind {
 /// A session, and what is before its model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
+    /// The event that opened it.
+    pub opened: u64,
     /// The adapter that opened it; nothing for the owner at a shell.
     pub adapter: Option<u32>,
     /// How it began.
@@ -242,15 +250,25 @@ pub struct Provenance {
     also_in: BTreeMap<u64, Vec<u32>>,
     mandates: BTreeMap<u64, Mandate>,
     approvals: BTreeMap<u64, Approval>,
+    /// The newest approval of each call in its session.
+    approved: BTreeMap<(u32, Digest), u64>,
     /// Every enrolment of each number, newest last: one that was not acknowledged gives way to the one before.
     adapters: BTreeMap<u32, Vec<Adapter>>,
     held: BTreeMap<u64, Held>,
+    /// What was quarantined of each entry.
+    held_of: ByFingerprint<Vec<u64>>,
+    unreleased: usize,
     decisions: Vec<(u64, Decided)>,
     /// The first answer to a call id of a session.
     answered: BTreeMap<(u32, Digest), u64>,
+    /// The newest decision on each call of a session.
+    latest: BTreeMap<(u32, Digest), u64>,
+    /// How many different calls wait for the owner, by session and the channel that they come from.
+    waiting: BTreeMap<(u32, Option<u32>), BTreeSet<Digest>>,
     /// Interval revocations, which also bind what is admitted later with such a channel or author.
     intervals: Vec<Interval>,
     void_before: u64,
+    rules: Rules,
 }
 
 impl Provenance {
@@ -282,11 +300,26 @@ impl Provenance {
 
     /// An item's authority now: the least there is once it is withheld, or once a loss made it void.
     pub fn standing(&self, item: &Item) -> Authority {
-        if item.withheld.is_some() || self.is_void(item) {
+        if item.withheld.is_some_and(|why| self.minds(&why)) || self.is_void(item) {
             Authority::Untrusted
         } else {
             item.authority
         }
+    }
+
+    /// Whether this reason to withhold holds; all do where something can come of it.
+    pub(crate) fn minds(&self, why: &Withheld) -> bool {
+        self.rules.hold(match why {
+            Withheld::Revoked(_) | Withheld::Unconfirmed => Rule::Revoked,
+            Withheld::Superseded(_) => Rule::Superseded,
+            Withheld::Quarantined(_) => Rule::Held,
+            Withheld::Ancestor(_) => Rule::LeastOfAll,
+        })
+    }
+
+    /// Takes one rule away.
+    pub(crate) const fn ablate(&mut self, rules: Rules) {
+        self.rules = rules;
     }
 
     /// The events an item came of.
@@ -360,9 +393,18 @@ impl Provenance {
 
     /// An unused approval of exactly this call in this session.
     pub fn approval(&self, session: u32, call: &Digest, now_ms: u64) -> Option<&Approval> {
-        self.approvals.values().find(|approval| {
-            approval.session == session && approval.call == *call && now_ms <= approval.until_ms
-        })
+        let exact = || self.approvals.get(self.approved.get(&(session, *call))?);
+        let found = if self.rules.hold(Rule::ExactCall) {
+            exact()
+        } else {
+            self.approvals.values().find(|approval| approval.session == session)
+        };
+        found.filter(|approval| now_ms <= approval.until_ms)
+    }
+
+    /// Every approval that was not used yet.
+    pub fn approvals(&self) -> impl Iterator<Item = &Approval> {
+        self.approvals.values()
     }
 
     /// An adapter by its number.
@@ -375,14 +417,70 @@ impl Provenance {
         self.held.values()
     }
 
+    /// One thing that was quarantined, by its event.
+    pub fn held_at(&self, event: u64) -> Option<&Held> {
+        self.held.get(&event)
+    }
+
     /// What quarantines an entry with this content now.
-    pub fn holding(&self, namespace: u32, name: &str, content: &Digest) -> Option<&Held> {
-        self.held.values().rev().find(|held| {
-            held.released.is_none()
-                && held.namespace == namespace
-                && *held.name == *name
-                && held.content == *content
+    pub(crate) fn holding(&self, entry: Fingerprint, content: &Digest) -> Option<&Held> {
+        let held = self.held_of.get(&entry)?.iter().rev().filter_map(|event| self.held.get(event));
+        held.into_iter().find(|held| held.released.is_none() && held.content == *content)
+    }
+
+    /// How many entries are in quarantine.
+    pub const fn unreleased(&self) -> usize {
+        self.unreleased
+    }
+
+    /// The newest decision on a call of a session.
+    pub fn latest(&self, session: u32, call: &Digest) -> Option<(u64, &Decided)> {
+        self.decision(*self.latest.get(&(session, *call))?)
+    }
+
+    /// A decision by its event.
+    pub fn decision(&self, event: u64) -> Option<(u64, &Decided)> {
+        let at = self.decisions.binary_search_by_key(&event, |(event, _)| *event).ok()?;
+        self.decisions.get(at).map(|(event, decided)| (*event, decided))
+    }
+
+    /// Calls that wait for the owner: the newest decision on each is a question, or a no with a receipt.
+    pub fn pending(&self) -> impl Iterator<Item = (u64, &Decided)> {
+        self.latest.values().filter_map(|event| self.decision(*event)).filter(|(_, decided)| {
+            waits(decided) && !self.approved.contains_key(&(decided.session, decided.call))
         })
+    }
+
+    /// How many calls of this session that come from this channel wait for the owner.
+    pub(crate) fn waiting(&self, session: u32, channel: Option<u32>) -> usize {
+        self.waiting.get(&(session, channel)).map_or(0, BTreeSet::len)
+    }
+
+    fn channel_of(&self, origin: Option<u64>) -> Option<u32> {
+        origin.and_then(|origin| self.item(origin)).map(|item| item.channel)
+    }
+
+    /// What was decided, allowed, while this or anything that came of it was before the model: what it may have brought
+    /// about.
+    pub fn uses(&self, of: u64) -> Vec<u64> {
+        let all = [of].into_iter().chain(self.descendants(of));
+        let mut since: BTreeMap<u32, u64> = BTreeMap::new();
+        for event in all {
+            for number in self.sessions_with(event) {
+                let first = since.entry(number).or_insert(event);
+                *first = (*first).min(event);
+            }
+            for (number, session) in &self.sessions {
+                if session.task == Some(event) {
+                    since.entry(*number).or_insert(event);
+                }
+            }
+        }
+        let used = self.decisions.iter().filter(|(event, decided)| {
+            decided.decision == Decision::Allow
+                && since.get(&decided.session).is_some_and(|first| first < event)
+        });
+        used.map(|(event, _)| *event).collect()
     }
 
     /// Every decision that was recorded, with its event.
@@ -392,14 +490,12 @@ impl Provenance {
 
     /// The first decision on a call id of a session.
     pub fn answer_to(&self, session: u32, call_id: &Digest) -> Option<(u64, &Decided)> {
-        let event = self.answered.get(&(session, *call_id))?;
-        let at = self.decisions.binary_search_by_key(event, |(event, _)| *event).ok()?;
-        self.decisions.get(at).map(|(event, decided)| (*event, decided))
+        self.decision(*self.answered.get(&(session, *call_id))?)
     }
 
     // Folding. Each refuses what a sound writer does not write.
 
-    pub(crate) fn fold_opened(&mut self, opened: &Opened) -> Result<(), EventFlaw> {
+    pub(crate) fn fold_opened(&mut self, event: u64, opened: &Opened) -> Result<(), EventFlaw> {
         let Opened { session: number, adapter, start, from } = *opened;
         if let Some(adapter) = adapter.filter(|adapter| self.adapter(*adapter).is_none()) {
             return Err(EventFlaw::NotEnrolled { adapter });
@@ -408,6 +504,7 @@ impl Provenance {
             return Err(EventFlaw::OpenedTwice { session: number });
         }
         let mut session = Session {
+            opened: event,
             adapter,
             start,
             seen: Vec::new(),
@@ -419,6 +516,7 @@ impl Provenance {
         };
         match (start, from) {
             (Start::Fresh, _) => {}
+            (Start::Unknown, _) if !self.rules.hold(Rule::UnknownContext) => {}
             (Start::Unknown, _) => session.least = Authority::Untrusted,
             (Start::Subagent, from) => {
                 let from = from.and_then(|from| u32::try_from(from).ok()).unwrap_or(u32::MAX);
@@ -474,6 +572,7 @@ impl Provenance {
             None if seen == Seen::Recalled => Authority::Untrusted,
             None => Authority::User,
         };
+        let recalled = if self.rules.hold(Rule::Recalled) { recalled } else { Authority::User };
         let parents = match (seen, observed.record) {
             (Seen::Summary, _) => {
                 let (from, until) = (session.from, session.seen.len());
@@ -483,6 +582,8 @@ impl Provenance {
             (_, None) => Lineage::Root,
         };
         let most = match seen {
+            Seen::Summary if !self.rules.hold(Rule::Summary) => Authority::Derived,
+            Seen::Refusal if !self.rules.hold(Rule::Refusal) => Authority::User,
             Seen::Summary => session.least.meet(Authority::Derived),
             Seen::Refusal => Authority::Untrusted,
             Seen::Turn | Seen::Result | Seen::Recalled | Seen::Inbound | Seen::Reset => {
@@ -559,7 +660,7 @@ impl Provenance {
                 (Lineage::These(events.clone().into()), least)
             }
         };
-        if wrote.authority > least {
+        if wrote.authority > least && self.rules.hold(Rule::LeastOfAll) {
             return Err(EventFlaw::Raised { claimed: wrote.authority, least });
         }
         let withheld = self.withheld_at_once(&parents, wrote.channel, wrote.author, at_ms);
@@ -651,7 +752,7 @@ impl Provenance {
                 return Err(EventFlaw::NoEvent { event: by });
             }
         }
-        self.withhold(vec![(superseded.record, Withheld::Superseded(event))]);
+        self.withhold(vec![(superseded.record, Withheld::Superseded(event))], superseded.by);
         Ok(())
     }
 
@@ -668,7 +769,7 @@ impl Provenance {
             Revokes::Run => {}
             Revokes::Record => {
                 self.item(target).ok_or(missing)?;
-                self.withhold(vec![(target, Withheld::Revoked(event))]);
+                self.withhold(vec![(target, Withheld::Revoked(event))], None);
             }
             Revokes::Channel | Revokes::Author => {
                 let (from_ms, until_ms) = revoked.interval.unwrap_or((0, u64::MAX));
@@ -681,7 +782,7 @@ impl Provenance {
                     .map(|item| (item.event, Withheld::Revoked(event)));
                 let bound = bound.collect();
                 self.intervals.push(interval);
-                self.withhold(bound);
+                self.withhold(bound, None);
             }
             Revokes::Mandate => {
                 self.mandates.get_mut(&target).ok_or(missing)?.revoked.get_or_insert(event);
@@ -696,16 +797,21 @@ impl Provenance {
         Ok(())
     }
 
-    /// Withholds these, and everything that came of them. What is withheld already stays so for its own reason.
-    fn withhold(&mut self, named: Vec<(u64, Withheld)>) {
+    /// Withholds these, and everything that came of them but `spared` and what came only of that: what replaces an entry may
+    /// come of it. What is withheld already stays so for its own reason, and what came of it is looked at all the same: some
+    /// of it may have been spared before.
+    fn withhold(&mut self, named: Vec<(u64, Withheld)>, spared: Option<u64>) {
+        let mut seen = BTreeSet::new();
         let mut next = named;
         while let Some((event, why)) = next.pop() {
+            if spared == Some(event) || !seen.insert(event) {
+                continue;
+            }
             let Ok(at) = self.items.binary_search_by_key(&event, |item| item.event) else {
                 continue;
             };
-            match self.items.get_mut(at) {
-                Some(item) if item.withheld.is_none() => item.withheld = Some(why),
-                Some(_) | None => continue,
+            if let Some(item) = self.items.get_mut(at) {
+                item.withheld.get_or_insert(why);
             }
             // A context that holds something withheld is worth no more than the least.
             for number in self.sessions_with(event).collect::<Vec<_>>() {
@@ -726,11 +832,12 @@ impl Provenance {
         &mut self,
         event: u64,
         quarantined: &Quarantined<'_>,
+        entry: Fingerprint,
     ) -> Result<(), EventFlaw> {
         if let Some(record) = quarantined.record {
             // An entry whose content is not that of its record is held by its content; the record itself is not to blame.
             if self.entry(record, None)?.content == quarantined.content {
-                self.withhold(vec![(record, Withheld::Quarantined(event))]);
+                self.withhold(vec![(record, Withheld::Quarantined(event))], None);
             }
         }
         let held = Held {
@@ -743,6 +850,8 @@ impl Provenance {
             released: None,
         };
         self.held.insert(event, held);
+        self.held_of.entry(entry).or_default().push(event);
+        self.unreleased += 1;
         Ok(())
     }
 
@@ -760,6 +869,7 @@ impl Provenance {
         let held = self.held.get_mut(&quarantined).filter(|held| held.released.is_none());
         let held = held.ok_or(EventFlaw::NoEvent { event: quarantined })?;
         held.released = Some(Release { event, record });
+        self.unreleased = self.unreleased.saturating_sub(1);
         Ok(())
     }
 
@@ -806,6 +916,10 @@ impl Provenance {
             return Err(EventFlaw::NoSession { session });
         }
         self.approvals.insert(event, Approval { event, session, call, until_ms });
+        self.approved.insert((session, call), event);
+        if let Some(channel) = self.latest(session, &call).map(|(_, decided)| decided.origin) {
+            self.stops_waiting(session, self.channel_of(channel), &call);
+        }
         Ok(())
     }
 
@@ -813,15 +927,20 @@ impl Provenance {
     pub(crate) fn fold_spent(&mut self, spent: &Spent) -> Result<(), EventFlaw> {
         let over = EventFlaw::Overspent { of: spent.of };
         match spent.what {
-            Spends::Approval => self.approvals.remove(&spent.of).map(|_| ()).ok_or(over),
+            Spends::Approval | Spends::Mandate if !self.rules.hold(Rule::Spent) => Ok(()),
+            Spends::Approval => {
+                let spent = self.approvals.remove(&spent.of).ok_or(over)?;
+                let key = (spent.session, spent.call);
+                if self.approved.get(&key) == Some(&spent.event) {
+                    self.approved.remove(&key);
+                }
+                Ok(())
+            }
             Spends::Mandate => {
-                let drawn_on = self.drawn_on(spent.of);
-                let covers = |event: &u64| {
-                    self.mandates.get(event).is_some_and(|mandate| mandate.covers(spent.amount))
-                };
-                if drawn_on.is_empty() || !drawn_on.iter().all(covers) {
+                if !self.covers(spent.of, spent.amount) {
                     return Err(over);
                 }
+                let drawn_on = self.drawn_on(spent.of);
                 for event in drawn_on {
                     if let Some(mandate) = self.mandates.get_mut(&event) {
                         mandate.spend(spent.amount);
@@ -830,6 +949,13 @@ impl Provenance {
                 Ok(())
             }
         }
+    }
+
+    /// Whether a mandate and all it draws on have a use and this amount left.
+    pub(crate) fn covers(&self, mandate: u64, amount: u64) -> bool {
+        let covers =
+            |event: &u64| self.mandates.get(event).is_some_and(|mandate| mandate.covers(amount));
+        self.drawn_on(mandate).iter().all(covers) || !self.rules.hold(Rule::Spent)
     }
 
     /// A mandate and those it draws on, itself first. One that is not there any more is listed too, and covers nothing.
@@ -846,8 +972,24 @@ impl Provenance {
         if decided.call_id != Digest::from_bytes([0; 32]) {
             self.answered.entry((session, decided.call_id)).or_insert(event);
         }
+        let call = decided.call;
+        let before = self.latest.insert((session, call), event);
+        if let Some(origin) = before.and_then(|event| self.decision(event)).map(|(_, it)| it.origin)
+        {
+            self.stops_waiting(session, self.channel_of(origin), &call);
+        }
+        if waits(decided) {
+            let key = (session, self.channel_of(decided.origin));
+            self.waiting.entry(key).or_default().insert(call);
+        }
         self.decisions.push((event, *decided));
         Ok(())
+    }
+
+    fn stops_waiting(&mut self, session: u32, channel: Option<u32>, call: &Digest) {
+        if let Some(waiting) = self.waiting.get_mut(&(session, channel)) {
+            waiting.remove(call);
+        }
     }
 
     pub(crate) fn fold_enrolled(&mut self, event: u64, enrolled: &Enrolled<'_>) {
@@ -862,6 +1004,7 @@ impl Provenance {
     pub(crate) fn void_before(&mut self, event: u64) {
         self.void_before = event;
         self.approvals.clear();
+        self.approved.clear();
         self.mandates.clear();
         self.adapters.clear();
         self.answered.clear();
@@ -876,10 +1019,16 @@ impl Provenance {
         item.event < self.void_before
     }
 
+    /// Whether a session began before a loss that the owner resolved.
+    pub(crate) fn is_session_void(&self, session: &Session) -> bool {
+        session.opened < self.void_before
+    }
+
     /// What went up at or after `first` was never acknowledged and does not count: approvals, mandates, enrolments, releases,
     /// what the owner wrote or adopted, and answers to calls. What went down does: revoked, superseded, quarantined, spent.
     pub(crate) fn confirm_before(&mut self, first: u64) {
         self.approvals.retain(|event, _| *event < first);
+        self.approved.retain(|_, event| *event < first);
         self.mandates.retain(|event, _| *event < first);
         self.answered.retain(|_, event| *event < first);
         for enrolments in self.adapters.values_mut() {
@@ -889,6 +1038,7 @@ impl Provenance {
         for held in self.held.values_mut() {
             held.released = held.released.filter(|release| release.event < first);
         }
+        self.unreleased = self.held.values().filter(|held| held.released.is_none()).count();
         let beyond = self.items.partition_point(|item| item.event < first);
         let by_owner = |item: &&Item| match item.what {
             ItemKind::Entry { owner, .. } => owner.is_some(),
@@ -896,7 +1046,16 @@ impl Provenance {
         };
         let unconfirmed = self.items.iter().skip(beyond).filter(by_owner);
         let unconfirmed = unconfirmed.map(|item| (item.event, Withheld::Unconfirmed)).collect();
-        self.withhold(unconfirmed);
+        self.withhold(unconfirmed, None);
+    }
+}
+
+/// A question, or a no that the owner can turn into a yes.
+fn waits(decided: &Decided) -> bool {
+    match decided.decision {
+        Decision::Ask => true,
+        Decision::Deny => RECEIPTED.contains(&decided.reason),
+        Decision::Allow | Decision::Label | Decision::Quarantine => false,
     }
 }
 
@@ -926,6 +1085,15 @@ impl Item {
             ItemKind::Entry { fingerprint, .. } => fingerprint,
             ItemKind::Seen(_) => self.content,
         }
+    }
+}
+
+impl Adapter {
+    /// Whether the owner gave it this channel.
+    pub fn names(&self, channel: &ChannelName) -> bool {
+        self.channels.iter().any(|pattern| {
+            ChannelPattern::read(pattern).is_some_and(|pattern| pattern.names(channel))
+        })
     }
 }
 

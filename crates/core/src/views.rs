@@ -11,7 +11,9 @@ use crate::event::{
 };
 use crate::fingerprint::{ByFingerprint, Fingerprint, Of, fingerprint};
 use crate::keys::Keyring;
-use crate::provenance::{Item, Provenance};
+use crate::names::{Namespace, StepName};
+use crate::provenance::{Held, Item, Provenance};
+use crate::rule::Rules;
 
 /// A policy that the owner accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +65,8 @@ pub(crate) struct Run {
     pub(crate) end: Option<End>,
     /// The event that revoked it; never event 0, the genesis.
     pub(crate) revoked: Option<NonZeroU64>,
+    /// The hour it began in, and how many of its step and subject did.
+    pub(crate) in_hour: (u32, u32),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,6 +105,11 @@ pub struct Views {
     time_ms: u64,
     /// MACs to remember: of the newest of so many events.
     watched: Vec<(u64, Option<Mac>)>,
+    rules: Rules,
+}
+
+fn hour_of(ms: u64) -> u32 {
+    u32::try_from(ms / 3_600_000).unwrap_or(u32::MAX)
 }
 
 #[derive(Debug, Default)]
@@ -134,6 +143,7 @@ impl Views {
             provenance: Provenance::default(),
             time_ms: 0,
             watched: watch.iter().map(|&count| (count, None)).collect(),
+            rules: Rules::ALL,
         }
     }
 
@@ -224,7 +234,7 @@ impl Views {
             Event::Rotated { generation, key_id, .. } => self.fold_rotated(*generation, *key_id)?,
             Event::Opened(opened) => {
                 self.check_named(&[(Space::Session, opened.session)])?;
-                self.provenance.fold_opened(opened)?;
+                self.provenance.fold_opened(index, opened)?;
             }
             Event::Observed(observed) => {
                 let (channel, author) = (observed.channel, observed.author);
@@ -243,7 +253,9 @@ impl Views {
             Event::Superseded(superseded) => provenance.fold_superseded(index, superseded)?,
             Event::Quarantined(quarantined) => {
                 self.check_named(&[(Space::Namespace, quarantined.namespace)])?;
-                self.provenance.fold_quarantined(index, quarantined)?;
+                let (namespace, name) = (quarantined.namespace, quarantined.name);
+                let entry = fingerprint(&self.keys, Of::Entry, namespace, 0, name);
+                self.provenance.fold_quarantined(index, quarantined, entry)?;
             }
             Event::Released(released) => provenance.fold_released(index, released)?,
             Event::Granted(granted) => {
@@ -290,6 +302,9 @@ impl Views {
         let fingerprint = self.fingerprint(began.namespace, began.step, began.subject);
         self.began.push((index, fingerprint));
         self.open.insert(index, Open { content: began.subject_digest, mac });
+        let hour = hour_of(self.time_ms);
+        let before = self.runs.get(&fingerprint).map_or((hour, 0), |run| run.in_hour);
+        let so_far = if before.0 == hour { before.1 } else { 0 };
         let run = Run {
             began: index,
             subject: began.subject_digest,
@@ -297,6 +312,7 @@ impl Views {
             tool: began.tool,
             end: None,
             revoked: None,
+            in_hour: (hour, so_far.saturating_add(1)),
         };
         self.runs.insert(fingerprint, run);
         Ok(())
@@ -491,6 +507,21 @@ impl Views {
         self.runs.get(&self.fingerprint(namespace, step, subject))
     }
 
+    /// How many runs of a step on a subject began in the hour that it is now.
+    pub(crate) fn performed_this_hour(
+        &self,
+        namespace: &Namespace,
+        step: &StepName,
+        subject: &str,
+        now_ms: u64,
+    ) -> u32 {
+        let number = |space, name: &str| self.number(space, name.as_bytes());
+        let names =
+            number(Space::Namespace, namespace.as_str()).zip(number(Space::Step, step.as_str()));
+        let newest = names.and_then(|(namespace, step)| self.newest(namespace, step, subject));
+        newest.filter(|run| run.in_hour.0 == hour_of(now_ms)).map_or(0, |run| run.in_hour.1)
+    }
+
     /// What went wrong beside this run, if it is the newest of its step and subject.
     pub(crate) fn overtaken_by(&self, newest: u64) -> Option<&Overtaken> {
         self.overtaken.get(&newest)
@@ -542,6 +573,21 @@ impl Views {
             w.fixed(identity.as_bytes());
         }
         Digest::from_bytes(*self.keys.record().mac(&w.0).as_bytes())
+    }
+
+    /// What quarantines an entry with this content now.
+    pub fn holding(&self, namespace: u32, name: &str, content: &Digest) -> Option<&Held> {
+        self.provenance.holding(fingerprint(&self.keys, Of::Entry, namespace, 0, name), content)
+    }
+
+    pub(crate) const fn rules(&self) -> Rules {
+        self.rules
+    }
+
+    /// Takes one rule away, to show what it is good for.
+    pub(crate) const fn ablate(&mut self, rules: Rules) {
+        self.rules = rules;
+        self.provenance.ablate(rules);
     }
 
     /// The newest record of an entry.

@@ -3,6 +3,7 @@
 #![expect(clippy::map_err_ignore, reason = "a test's message says enough")]
 
 pub mod bodies;
+pub mod cases;
 pub mod disk;
 pub mod journal;
 pub mod lineage;

@@ -25,6 +25,7 @@ pub struct Thing {
 pub struct Lineage {
     things: BTreeMap<u64, Thing>,
     named: BTreeSet<u64>,
+    replaced: Vec<(u64, Option<u64>)>,
     channels: Vec<(u32, u64, u64)>,
     authors: Vec<(u32, u64, u64)>,
     contexts: BTreeMap<u32, Context>,
@@ -57,6 +58,11 @@ impl Lineage {
         self.named.insert(event);
     }
 
+    /// This one, and all that came of it otherwise than through what replaced it, counts for nothing.
+    pub fn replace(&mut self, event: u64, by: Option<u64>) {
+        self.replaced.push((event, by));
+    }
+
     /// All that came through a channel from one time to another counts for nothing.
     pub fn take_back_channel(&mut self, channel: u32, from_ms: u64, until_ms: u64) {
         self.channels.push((channel, from_ms, until_ms));
@@ -79,6 +85,11 @@ impl Lineage {
 
     /// Taken back itself, or any ancestor of it.
     pub fn is_withheld(&self, event: u64) -> bool {
+        let mut replaced = self.replaced.iter();
+        self.is_taken_back(event) || replaced.any(|(old, by)| self.reaches(event, *old, *by))
+    }
+
+    fn is_taken_back(&self, event: u64) -> bool {
         let Some(thing) = self.things.get(&event) else { return true };
         let within = |list: &[(u32, u64, u64)], number| {
             list.iter().any(|&(of, from, until)| {
@@ -88,18 +99,29 @@ impl Lineage {
         self.named.contains(&event)
             || within(&self.channels, thing.channel)
             || within(&self.authors, thing.author)
-            || thing.parents.iter().any(|parent| self.is_withheld(*parent))
+            || thing.parents.iter().any(|parent| self.is_taken_back(*parent))
+    }
+
+    fn reaches(&self, event: u64, of: u64, not_through: Option<u64>) -> bool {
+        let parents = self.things.get(&event).map(|thing| thing.parents.as_slice());
+        let mut parents = parents.unwrap_or_default().iter();
+        not_through != Some(event)
+            && (event == of || parents.any(|parent| self.reaches(*parent, of, not_through)))
     }
 
     /// The least of a thing and all its ancestors, to the very end.
     pub fn most(&self, event: u64) -> Authority {
-        let Some(thing) = self.things.get(&event) else { return Authority::Untrusted };
         if self.is_withheld(event) {
             return Authority::Untrusted;
         }
+        self.at_most(event)
+    }
+
+    fn at_most(&self, event: u64) -> Authority {
+        let Some(thing) = self.things.get(&event) else { return Authority::Untrusted };
         let mut least = thing.authority;
         for parent in &thing.parents {
-            least = lesser(least, self.most(*parent));
+            least = lesser(least, self.at_most(*parent));
         }
         least
     }

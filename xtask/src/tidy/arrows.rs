@@ -21,13 +21,14 @@ const XTASK: &str = "xtask";
 /// The modules of `core`, ground floor first. A module may use those on floors below its own.
 const FLOORS: &[&[&str]] = &[
     &["canon"],
-    &["authority", "kind", "looks", "names"],
+    &["authority", "kind", "looks", "names", "rule"],
     &["clock", "event", "policy", "value"],
     &["caller", "keys", "origin"],
     &["chain", "fingerprint"],
     &["anchor", "provenance"],
     &["reason", "views"],
     &["ground"],
+    &["gate"],
     &["ledger"],
 ];
 const CORE: &str = "crates/core/src/";

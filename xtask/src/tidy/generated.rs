@@ -9,8 +9,16 @@ use crate::repository::Repository;
 const PAGES: &[Page] = &[
     Page { path: "docs/reason-codes.md", make: actum_core::reason_page },
     Page { path: "docs/callers.md", make: actum_core::callers_page },
+    Page { path: "docs/decision-codes.md", make: actum_core::decision_page },
+    Page { path: "docs/cases.md", make: cases_page },
     Page { path: "docs/cli.md", make: actum_cli::reference_page },
 ];
+
+/// What is wrong with a case stands in the place of the page, so that the page is found not to be current.
+fn cases_page() -> String {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../cases"));
+    actum_testkit::cases::page(folder).unwrap_or_else(|error| error)
+}
 
 struct Page {
     path: &'static str,

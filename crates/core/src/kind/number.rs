@@ -1,11 +1,14 @@
 //! Decimal numbers, exactly: no floats, so nothing is rounded and `9007199254740993` is not its neighbour.
 
+use core::cmp::Ordering;
 use core::fmt;
 
 /// Characters of a number, as it is written and in plain digits. Holds every double; `1e400` is refused.
 pub const NUMBER_MAX: usize = 400;
 /// Digits of an exponent.
 const EXPONENT_DIGITS_MAX: usize = 6;
+/// Digits of a millionth.
+const MILLIONTHS_DIGITS: usize = 6;
 /// Digits between two separators of thousands.
 const GROUP: usize = 3;
 
@@ -67,6 +70,47 @@ impl Number {
     /// The canonical text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The number in millionths. `None` if it is negative, finer than that, or too large: nothing is rounded.
+    ///
+    /// ```
+    /// use actum_core::Number;
+    /// let millionths = |text| Number::parse(text).and_then(|number| number.millionths());
+    /// assert_eq!(millionths("12.5"), Some(12_500_000));
+    /// assert_eq!(millionths("0.0000001"), None);
+    /// assert_eq!(millionths("-1"), None);
+    /// ```
+    pub fn millionths(&self) -> Option<u64> {
+        let (whole, fraction) = self.0.split_once('.').unwrap_or((&self.0, ""));
+        if fraction.len() > MILLIONTHS_DIGITS {
+            return None;
+        }
+        let digits = format!("{whole}{fraction:0<MILLIONTHS_DIGITS$}");
+        digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
+    }
+}
+
+/// By value, exactly.
+impl Ord for Number {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let parts = |number: &Self| {
+            let text = number.0.trim_start_matches('-');
+            let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+            (whole.len(), whole.to_owned(), fraction.to_owned())
+        };
+        match (self.0.starts_with('-'), other.0.starts_with('-')) {
+            (true, false) => Ordering::Less,
+            (false, true) => Ordering::Greater,
+            (false, false) => parts(self).cmp(&parts(other)),
+            (true, true) => parts(other).cmp(&parts(self)),
+        }
+    }
+}
+
+impl PartialOrd for Number {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 
@@ -202,6 +246,17 @@ mod tests {
             "0x10", "NaN", "Infinity", "１", "1_000", " 1", "1 ", "1e1.5", "--1", "1e--1",
         ] {
             assert_eq!(canonical(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_compared_by_value() {
+        let sorted = ["-10", "-9.5", "-0.1", "0", "0.05", "0.5", "9", "9.01", "10", "100"];
+        for (at, one) in sorted.iter().enumerate() {
+            for (other_at, other) in sorted.iter().enumerate() {
+                let number = |text: &str| Number::parse(text).unwrap();
+                assert_eq!(number(one).cmp(&number(other)), at.cmp(&other_at), "{one} {other}");
+            }
         }
     }
 

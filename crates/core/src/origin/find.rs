@@ -219,6 +219,20 @@ impl<'a> Haystack<'a> {
         }
     }
 
+    /// Whether the letters of `needle` stand here, whatever stands beside them: what a naive search would find.
+    pub(super) fn contains(&self, needle: &Needle) -> bool {
+        self.text.contains(match needle {
+            Needle::Text(text)
+            | Needle::Piece(text)
+            | Needle::Account(text)
+            | Needle::Email(text)
+            | Needle::Url { normal: text, .. }
+            | Needle::Path { written: text, .. }
+            | Needle::Origin { origin: text, .. } => text,
+            Needle::Number(number) => number.as_str(),
+        })
+    }
+
     /// Whether an address stands here character for character.
     pub(super) fn holds_verbatim(&self, address: &str) -> bool {
         addresses(self.text).any(|text| text == address)

@@ -12,9 +12,11 @@ mod outgoing;
 use self::find::{Haystack, Needle};
 use crate::authority::Authority;
 use crate::kind::{Url, ValueKind};
+use crate::rule::{Rule, Rules};
 use crate::value::{VALUE_DEPTH_MAX, Value, quoted};
 
 pub use self::find::{DIGITS_IDENTIFY, TEXT_IDENTIFIES};
+pub(crate) use self::outgoing::outgoing_by;
 pub use self::outgoing::{OUTGOING_MAX, Outgoing, outgoing};
 
 /// Searches for the parts of one argument; what has more parts was found nowhere. With it the time is linear in the context.
@@ -80,7 +82,18 @@ pub fn trace(
     passages: &[Passage<'_>],
     context_least: Authority,
 ) -> Origin {
-    Search::new(passages, context_least).value(value, kind, 0)
+    trace_by(Rules::ALL, value, kind, passages, context_least)
+}
+
+/// The same by these rules.
+pub(crate) fn trace_by(
+    rules: Rules,
+    value: &Value,
+    kind: ValueKind,
+    passages: &[Passage<'_>],
+    context_least: Authority,
+) -> Origin {
+    Search::new(rules, passages, context_least).value(value, kind, 0)
 }
 
 /// Whether the address stands whole and character for character in one of `passages`, so that fetching it carries out nothing
@@ -105,6 +118,7 @@ struct Search<'a> {
     passages: Vec<(&'a Passage<'a>, Haystack<'a>)>,
     least: Authority,
     left: usize,
+    rules: Rules,
 }
 
 /// What a search for one token gave.
@@ -119,10 +133,10 @@ enum Seen {
 }
 
 impl<'a> Search<'a> {
-    fn new(passages: &'a [Passage<'a>], least: Authority) -> Self {
+    fn new(rules: Rules, passages: &'a [Passage<'a>], least: Authority) -> Self {
         let passages =
             passages.iter().map(|passage| (passage, Haystack::new(passage.text))).collect();
-        Self { passages, least, left: PARTS_MAX }
+        Self { passages, least, left: PARTS_MAX, rules }
     }
 
     fn value(&mut self, value: &Value, kind: ValueKind, depth: usize) -> Origin {
@@ -191,13 +205,15 @@ impl<'a> Search<'a> {
         if !needle.says_something() {
             return Seen::Short;
         }
-        let holding = self.passages.iter().enumerate().filter(|(_, (_, hay))| hay.holds(needle));
+        let whole = self.rules.hold(Rule::WholeValue);
+        let holds = |hay: &Haystack<'_>| hay.holds(needle) || (!whole && hay.contains(needle));
+        let holding = self.passages.iter().enumerate().filter(|(_, (_, hay))| holds(hay));
         let holding: Vec<(usize, &Passage<'_>)> =
             holding.map(|(at, (passage, _))| (at, *passage)).collect();
         if holding.is_empty() {
             return Seen::Not;
         }
-        let identifies = needle.identifies();
+        let identifies = needle.identifies() || !self.rules.hold(Rule::ShortValue);
         let counts = |passage: &Passage<'_>| {
             identifies || (passage.own_turn && passage.authority == Authority::User)
         };
@@ -210,7 +226,9 @@ impl<'a> Search<'a> {
     fn whole(&self, text: &str, passages: &[usize]) -> Origin {
         let passages =
             || passages.iter().filter_map(|at| self.passages.get(*at)).map(|(passage, _)| *passage);
-        let authority = passages().map(|passage| passage.authority).max().unwrap_or(self.least);
+        let all = passages().map(|passage| passage.authority);
+        let counting = if self.rules.hold(Rule::Greatest) { all.max() } else { all.min() };
+        let authority = counting.unwrap_or(self.least);
         let sources: BTreeSet<u64> = passages()
             .filter(|passage| passage.authority == authority)
             .map(|passage| passage.id)
@@ -323,13 +341,15 @@ impl<'a> Search<'a> {
 
     /// The least of the parts, and `at_most`. One part that was not found is enough for the whole to be found nowhere.
     fn join(&self, parts: Vec<Origin>, at_most: Authority) -> Origin {
+        let at_most = if self.rules.hold(Rule::Composed) { at_most } else { Authority::User };
         let is_missing = |part: &Origin| match part.how {
             How::Whole | How::Composed => false,
             How::Nowhere | How::NoText => true,
         };
         let least = parts.iter().map(|part| part.authority).min().unwrap_or(self.least);
         if let Some(missing) = parts.iter().find(|part| is_missing(part)) {
-            let authority = least.meet(self.least);
+            let nowhere = self.rules.hold(Rule::Nowhere);
+            let authority = if nowhere { least.meet(self.least) } else { least };
             let reason = missing.reason.clone();
             return Origin { authority, sources: Vec::new(), how: How::Nowhere, reason };
         }
@@ -365,7 +385,9 @@ impl<'a> Search<'a> {
 
     fn nowhere(&self, reason: &str) -> Origin {
         let reason = reason.to_owned();
-        Origin { authority: self.least, sources: Vec::new(), how: How::Nowhere, reason }
+        let nowhere = self.rules.hold(Rule::Nowhere);
+        let authority = if nowhere { self.least } else { Authority::User };
+        Origin { authority, sources: Vec::new(), how: How::Nowhere, reason }
     }
 
     fn no_text(&self, what: &str) -> Origin {

@@ -7,6 +7,7 @@ use super::find::{address_starts, emails, runs, without_marks};
 use super::{Origin, Passage, Search};
 use crate::authority::Authority;
 use crate::kind::{ADDRESS_MAX, ValueKind, is_around_email};
+use crate::rule::Rules;
 
 /// Different addresses of one message; where there are more, the last one stands for the rest and was found nowhere. They
 /// share the [`PARTS_MAX`](super::PARTS_MAX) searches of one argument.
@@ -55,8 +56,18 @@ pub struct Outgoing {
 /// assert_eq!(all, [("https://x.example/notes", Authority::User), ("evil.example", Authority::Derived)]);
 /// ```
 pub fn outgoing(text: &str, passages: &[Passage<'_>], context_least: Authority) -> Vec<Outgoing> {
+    outgoing_by(Rules::ALL, text, passages, context_least)
+}
+
+/// The same by these rules.
+pub(crate) fn outgoing_by(
+    rules: Rules,
+    text: &str,
+    passages: &[Passage<'_>],
+    context_least: Authority,
+) -> Vec<Outgoing> {
     let (mut seen, mut found) = (BTreeSet::new(), Vec::new());
-    let mut search = Search::new(passages, context_least);
+    let mut search = Search::new(rules, passages, context_least);
     let spellings = runs(text).flat_map(|run| [Some(run.to_owned()), unescaped(run)]).flatten();
     for (address, traced, kind) in spellings.flat_map(|run| addresses_of(&run)) {
         if !seen.insert(address.clone()) {

@@ -66,6 +66,18 @@ impl ChannelPattern {
         Ok(Self { text: text.into(), shape })
     }
 
+    /// Reads a pattern; `None` for what is none.
+    ///
+    /// ```
+    /// use actum_core::{ChannelName, policy::ChannelPattern};
+    /// let pattern = ChannelPattern::read("mail:*@example.org").unwrap();
+    /// assert!(pattern.names(&ChannelName::new("mail:ann@example.org").unwrap()));
+    /// assert!(ChannelPattern::read("mail:ann*").is_none());
+    /// ```
+    pub fn read(text: &str) -> Option<Self> {
+        Self::new(text).ok()
+    }
+
     /// As it stands in the file.
     pub fn as_str(&self) -> &str {
         &self.text

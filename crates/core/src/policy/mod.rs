@@ -76,6 +76,11 @@ pub const LIFETIME_MIN: Duration = Duration::from_secs(1);
 /// The longest lifetime: ten years of 365 days.
 pub const LIFETIME_MAX: Duration = Duration::from_hours(10 * 365 * 24);
 
+/// A lifetime in ms, as the ledger counts.
+pub(crate) fn millis(lifetime: Duration) -> u64 {
+    u64::try_from(lifetime.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// The steps of one namespace, the tools and the channels, each with its rule.
 #[derive(Debug, Clone)]
 pub struct Policy {
@@ -86,6 +91,20 @@ pub struct Policy {
     channels: Channels,
     /// The first thing in it that nothing enforces yet.
     not_enforced: Option<PolicyError>,
+}
+
+/// A policy that says nothing: the built-in channels, and every tool an effect.
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            namespace: Namespace::default(),
+            profile: Profile::Default,
+            steps: BTreeMap::new(),
+            tools: BTreeMap::new(),
+            channels: Channels::new(Vec::new()),
+            not_enforced: None,
+        }
+    }
 }
 
 impl Policy {

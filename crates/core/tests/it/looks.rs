@@ -94,7 +94,7 @@ fn plain_notes_do_not() {
             "They read, send and delete mails.",
             "Eve asked Bob to send the file.",
             "The build takes 4 min; tests run in parallel.",
-            "Das Treffen ist am Montag.",
+            "La reunion es el lunes.",
         ],
         None,
     );

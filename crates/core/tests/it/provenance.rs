@@ -393,7 +393,7 @@ fn a_release_is_the_owners_new_record_and_raises_nothing_old() {
     };
     let held = world.push(&Event::Quarantined(held));
     let holding = |world: &World| {
-        world.views.provenance().holding(0, "MEMORY.md#1", &digest("an entry")).map(|it| it.event)
+        world.views.holding(0, "MEMORY.md#1", &digest("an entry")).map(|it| it.event)
     };
     assert_eq!(holding(&world), Some(held));
     let adopted = world.write(0, Authority::User, Parents::None);
@@ -405,7 +405,7 @@ fn a_release_is_the_owners_new_record_and_raises_nothing_old() {
     // The release was not acknowledged, its record was.
     let mut read = world.rebuilt();
     read.confirm_before(first);
-    let still = read.provenance().holding(0, "MEMORY.md#1", &digest("an entry"));
+    let still = read.holding(0, "MEMORY.md#1", &digest("an entry"));
     assert_eq!(still.unwrap().event, held);
     assert_eq!(read.record_of(0, "MEMORY.md#1").unwrap().withheld, None);
     read.confirm_before(adopted);
@@ -717,7 +717,7 @@ impl Both {
                 let done = self.world.try_push(&event);
                 assert_eq!(done.is_ok(), by != Some(record), "{done:?}");
                 if done.is_ok() {
-                    self.model.take_back(record);
+                    self.model.replace(record, by);
                     self.again(&event);
                 }
             }

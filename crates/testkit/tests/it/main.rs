@@ -1,4 +1,5 @@
 #![cfg(test)]
 //! The one integration binary of this crate.
 
+mod cases;
 mod corpus;

@@ -69,7 +69,7 @@ fn policy(text: &str) -> Read<(Policy, Option<Fault>)> {
 
     let namespace = match file.get("namespace") {
         Some(value) => name(value.span(), Namespace::new(string(value, "`namespace`")?))?,
-        None => name(0..0, Namespace::new("local/default"))?,
+        None => Namespace::default(),
     };
     let profile = match file.get("profile") {
         Some(value) => choice(value, "`profile`", Profile::WORDS, Profile::from_word)?,

@@ -1,18 +1,36 @@
 //! The one writer of a ledger: turns requests into events, seals them, has them made durable, and only then answers. Where
 //! the bytes go is the journal's business.
 
-use core::error::Error;
+mod ablated;
+mod ask;
+mod memory;
 
+use core::error::Error;
+use std::collections::BTreeMap;
+
+use crate::caller::{Caller, NotAllowed};
 use crate::canon::{Digest, Mac};
 use crate::chain::{Position, seal};
 use crate::clock::{ClockStep, Reading, judge_clock};
 use crate::event::LedgerId;
 use crate::event::{
-    Began, Cause, Ended, Event, NAMED_MAX, Outcome, Owner, REASON_MAX, Revoked, Revokes, Space,
+    Began, Cause, Ended, Event, LIMITS_MAX, NAMED_MAX, Outcome, Owner, PARENTS_MAX, REASON_MAX,
+    Revoked, Revokes, Space,
 };
+use crate::gate::LimitFlaw;
 use crate::keys::Keyring;
 use crate::names::{Namespace, SessionName, StepName, SubjectName};
 use crate::views::Views;
+
+pub use ablated::Ablated;
+pub use ask::{Answered, NewCall, NewCallEnd, NewFire, NewObservation, NewRecall, Permit};
+pub use memory::{
+    APPROVAL_MS_MAX, MANDATE_MS_MAX, MemoryRequest, NewAudience, NewEntry, NewLimit, NewMandate,
+    NewStart, Takes,
+};
+
+/// How often each of the newest decisions was given again since it was written down.
+type Repeats = BTreeMap<u64, u32>;
 
 /// Requests in one commit.
 pub const BATCH_MAX: usize = 1024;
@@ -161,6 +179,13 @@ pub enum Request {
         /// How the owner was known.
         owner: Owner,
     },
+    /// About what is remembered and allowed.
+    Memory {
+        /// Who asks.
+        by: Caller,
+        /// What.
+        request: MemoryRequest,
+    },
 }
 
 /// What became of a request, once it was durable.
@@ -225,6 +250,134 @@ pub enum Rejected {
     /// Nothing is wrong with the clock.
     #[error("the clock has not jumped: there is nothing to resolve")]
     NothingToResolve,
+    /// The caller may not ask that.
+    #[error(transparent)]
+    NotAllowed(#[from] NotAllowed),
+    /// Only the owner may.
+    #[error("only the owner may do that")]
+    NotOwner,
+    /// No such adapter, or its credential was taken back.
+    #[error(
+        "there is no such adapter, or its credential was taken back; `actum adapter` lists them"
+    )]
+    NotEnrolled,
+    /// An adapter named a channel that it was not given.
+    #[error(
+        "the adapter was not given the channel {channel}; the owner gives it with `actum adapter add`"
+    )]
+    NotItsChannel {
+        /// The channel.
+        channel: String,
+    },
+    /// A session that nobody opened.
+    #[error("there is no session {session}; `actum session open` opens one")]
+    NoSession {
+        /// Its name.
+        session: String,
+    },
+    /// A session of another adapter.
+    #[error("session {session} was opened by another adapter")]
+    OtherSession {
+        /// Its name.
+        session: String,
+    },
+    /// A session that was opened before.
+    #[error("session {session} was opened already; a session is opened once")]
+    OpenedAlready {
+        /// Its name.
+        session: String,
+    },
+    /// A name that is none.
+    #[error("the name of the {what} is not one: {error}")]
+    Name {
+        /// Of what.
+        what: &'static str,
+        /// Why.
+        error: String,
+    },
+    /// The agent said what an entry came of.
+    #[error(
+        "only an adapter can prove what an entry came of; an agent's entry comes of its whole context"
+    )]
+    NotProven,
+    /// No parents, or too many.
+    #[error("{count} events that the entry came of; there are 1 to {PARENTS_MAX}")]
+    Parents {
+        /// How many.
+        count: usize,
+    },
+    /// Something it came of is not in the ledger.
+    #[error("something that this came of is not in the ledger")]
+    NoParent,
+    /// No record.
+    #[error("event {event} is not the record of an entry")]
+    NoRecord {
+        /// The event.
+        event: u64,
+    },
+    /// Only an entry that was recalled has a record.
+    #[error("an entry is named where, and only where, it was recalled from memory")]
+    Entry,
+    /// It would take away something of greater authority.
+    #[error("what this would replace has a greater authority; only the owner takes it back")]
+    Outranked,
+    /// Nothing is in quarantine there.
+    #[error("event {event} holds no entry of this name and content in quarantine")]
+    NotHeld {
+        /// The event.
+        event: u64,
+    },
+    /// No channels, or too many.
+    #[error("{count} channels; an adapter has 1 to {LIMITS_MAX}")]
+    Channels {
+        /// How many.
+        count: usize,
+    },
+    /// A window in which nothing lies.
+    #[error(
+        "nothing lies in that time: it ends before it begins or before now, or is longer than its limit"
+    )]
+    Window,
+    /// A mandate of no use.
+    #[error("a mandate has at least one use, and a budget of more than nothing")]
+    NoUses,
+    /// A limit that means nothing.
+    #[error(transparent)]
+    Limit(#[from] LimitFlaw),
+    /// No mandate.
+    #[error("event {event} is not a mandate in force")]
+    NoMandate {
+        /// The event.
+        event: u64,
+    },
+    /// A mandate that is not narrower.
+    #[error("this allows more than mandate {of}; a wider one is granted by itself")]
+    Widens {
+        /// The mandate it should narrow.
+        of: u64,
+    },
+    /// Nothing waits there.
+    #[error(
+        "event {event} is no question that waits for the owner in this ledger; see `actum inbox`"
+    )]
+    NotPending {
+        /// The event.
+        event: u64,
+    },
+    /// Another call than the one that waits.
+    #[error("what waits at event {event} is another call than this")]
+    OtherCall {
+        /// The event.
+        event: u64,
+    },
+    /// A name that the ledger does not have.
+    #[error("the ledger has no {what} called {name}")]
+    Unknown {
+        /// What kind of name.
+        what: Space,
+        /// The name.
+        name: String,
+    },
 }
 
 /// Why a commit failed as a whole. Nothing was acknowledged.
@@ -280,6 +433,7 @@ pub struct Ledger<J> {
     journal: J,
     reading: Reading,
     closed: bool,
+    repeats: Repeats,
 }
 
 impl<J: Journal> Ledger<J> {
@@ -289,7 +443,8 @@ impl<J: Journal> Ledger<J> {
     /// [`CommitError::Journal`].
     pub fn create(keys: Keyring, journal: J, reading: &Reading) -> Result<Self, CommitError> {
         let views = Views::new(keys, &[]);
-        let mut ledger = Self { views, journal, reading: *reading, closed: false };
+        let mut ledger =
+            Self { views, journal, reading: *reading, closed: false, repeats: Repeats::new() };
         ledger.claim(Position::START, 1, reading)?;
         ledger.write(reading, |draft| {
             draft.genesis();
@@ -310,7 +465,8 @@ impl<J: Journal> Ledger<J> {
         leftover: Option<&Leftover>,
         reading: &Reading,
     ) -> Result<Self, CommitError> {
-        let mut ledger = Self { views, journal, reading: *last, closed: false };
+        let mut ledger =
+            Self { views, journal, reading: *last, closed: false, repeats: Repeats::new() };
         // The head stays where it is until `Recovered` says what lies beyond it: else a crash in between would make an
         // unacknowledged policy an acknowledged one.
         let at = *ledger.views.position();
@@ -351,7 +507,8 @@ impl<J: Journal> Ledger<J> {
         loss: &Loss,
         reading: &Reading,
     ) -> Result<Self, CommitError> {
-        let mut ledger = Self { views, journal, reading: *reading, closed: false };
+        let mut ledger =
+            Self { views, journal, reading: *reading, closed: false, repeats: Repeats::new() };
         let incarnation = incarnation.max(ledger.views.position().incarnation);
         ledger.write_as(incarnation.saturating_add(1), reading, |draft| {
             if draft.at.count == 0 {
@@ -398,6 +555,19 @@ impl<J: Journal> Ledger<J> {
         self.write(reading, |draft| {
             draft.note_clock(&last, reading);
             requests.into_iter().map(|request| draft.carry_out(request)).collect()
+        })
+    }
+
+    /// Drafts one request that needs more than itself to be judged.
+    fn draft<T>(
+        &mut self,
+        reading: &Reading,
+        fill: impl FnOnce(&mut Draft<'_>) -> T,
+    ) -> Result<T, CommitError> {
+        let last = self.reading;
+        self.write(reading, |draft| {
+            draft.note_clock(&last, reading);
+            fill(draft)
         })
     }
 
@@ -552,6 +722,7 @@ impl Draft<'_> {
                 self.replace_keys(*keys)?;
                 Ok(Done::Event(self.rotate(owner)))
             }
+            Request::Memory { by, request } => self.remember(by, &request),
         }
     }
 

@@ -1,0 +1,276 @@
+//! The binding arguments of a call, each with where it came from and what it is worth.
+
+use std::borrow::Cow;
+
+use super::step::verified;
+use super::{Content, Gate, InForce, authority_for};
+use crate::authority::Authority;
+use crate::event::{Seen, Space};
+use crate::names::{ArgumentName, ToolName};
+use crate::origin::{How, Origin, Passage, is_verbatim, outgoing_by, trace_by};
+use crate::policy::{Binding, Fetch, Mode, ToolClass, ToolRule};
+use crate::provenance::{ItemKind, Session, TriggerKind};
+use crate::rule::Rule;
+use crate::value::{Call, Value};
+use crate::views::Views;
+
+/// One binding argument, or an address in an outgoing one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judged {
+    /// The argument.
+    pub argument: String,
+    /// Its value, or the address in it, safe to show.
+    pub value: String,
+    /// Where it came from.
+    pub origin: Origin,
+    /// What it is worth for this call.
+    pub authority: Authority,
+    /// The run that raised it.
+    pub raised_by: Option<u64>,
+}
+
+/// The texts of a context, as far as they were kept.
+pub(crate) struct Texts<'a> {
+    passages: Vec<Kept<'a>>,
+    /// The least of the whole context.
+    pub(super) least: Authority,
+    /// The first thing in it that is worth no more.
+    pub(super) least_event: Option<u64>,
+}
+
+struct Kept<'a> {
+    event: u64,
+    authority: Authority,
+    text: Cow<'a, str>,
+    own_turn: bool,
+    /// A result of a tool that only fetches.
+    fetched: bool,
+}
+
+/// Somebody edited what was kept: the event whose text it was.
+pub(crate) struct Edited(pub(crate) u64);
+
+/// The texts of the session's context, each worth what it is for calls of `tool` now.
+///
+/// A text that was not kept may have said anything, so the context is then worth the least there is.
+pub(crate) fn passages_of<'a>(
+    views: &'a Views,
+    gate: &'a Gate<'_>,
+    session: Option<&Session>,
+    tool: Option<&ToolName>,
+    now_ms: u64,
+) -> Result<Texts<'a>, Edited> {
+    let unknown = if views.rules().hold(Rule::UnknownContext) {
+        Authority::Untrusted
+    } else {
+        Authority::User
+    };
+    let Some(session) = session else {
+        return Ok(Texts { passages: Vec::new(), least: unknown, least_event: None });
+    };
+    let mut texts = Texts { passages: Vec::new(), least: session.least, least_event: None };
+    let mut lowest = Authority::User;
+    let own_turn = session.trigger.filter(|trigger| trigger.kind == TriggerKind::Turn);
+    for event in session.context() {
+        let Some(item) = views.provenance().item(*event) else { continue };
+        let authority = authority_for(views, gate, item, tool, now_ms);
+        texts.least = texts.least.meet(authority);
+        if authority < lowest || texts.least_event.is_none() {
+            (lowest, texts.least_event) = (authority, Some(*event));
+        }
+        let text = match gate.surroundings.content(&item.content) {
+            Content::Known(text) => text,
+            Content::Missing => {
+                texts.least = texts.least.meet(unknown);
+                if unknown < lowest {
+                    (lowest, texts.least_event) = (unknown, Some(*event));
+                }
+                continue;
+            }
+            Content::Edited => return Err(Edited(*event)),
+        };
+        let author = views.name(Space::Author, item.author).unwrap_or_default();
+        let author = core::str::from_utf8(author).ok().and_then(|name| ToolName::new(name).ok());
+        let fetched = item.what == ItemKind::Seen(Seen::Result)
+            && gate
+                .force
+                .zip(author)
+                .is_some_and(|(force, tool)| force.policy.tool(&tool).class() == ToolClass::Fetch);
+        let own_turn = own_turn.is_some_and(|trigger| trigger.event == *event);
+        texts.passages.push(Kept { event: *event, authority, text, own_turn, fetched });
+    }
+    Ok(texts)
+}
+
+impl Texts<'_> {
+    fn passages(&self) -> Vec<Passage<'_>> {
+        self.passages.iter().map(Kept::passage).collect()
+    }
+
+    fn fetched(&self) -> Vec<Passage<'_>> {
+        self.passages.iter().filter(|kept| kept.fetched).map(Kept::passage).collect()
+    }
+}
+
+impl Kept<'_> {
+    fn passage(&self) -> Passage<'_> {
+        let (id, authority, own_turn) = (self.event, self.authority, self.own_turn);
+        Passage { id, authority, text: &self.text, own_turn }
+    }
+}
+
+/// What binds in a call, and what each is worth.
+pub(super) fn arguments(
+    views: &Views,
+    force: InForce<'_>,
+    rule: &ToolRule,
+    call: &Call,
+    texts: &Texts<'_>,
+    now_ms: u64,
+) -> Vec<Judged> {
+    let desk = Desk { views, force, rule, call, texts, passages: texts.passages(), now_ms };
+    let mut judged: Vec<Judged> = Vec::new();
+    for (name, value) in call.arguments() {
+        let argument = ArgumentName::new(name).ok();
+        let is_outgoing = argument.as_ref().is_some_and(|it| rule.outgoing().contains(it));
+        if is_outgoing {
+            if views.rules().hold(Rule::Outgoing) {
+                desk.addresses(name, value, &mut judged);
+            }
+        } else if binds(rule.binding(), argument.as_ref()) {
+            judged.push(desk.judge(name, argument.as_ref(), value));
+        }
+    }
+    let binds_none = !judged.iter().any(|it| !is_outgoing_only(rule, &it.argument));
+    if binds_none {
+        judged.push(desk.whole_context("(no binding argument)"));
+    }
+    if rule.mode() == Mode::Context && views.rules().hold(Rule::ContextMode) {
+        for it in &mut judged {
+            it.authority = it.authority.meet(texts.least);
+        }
+    }
+    judged
+}
+
+/// A name that a policy cannot write binds where everything does.
+fn binds(binding: &Binding, argument: Option<&ArgumentName>) -> bool {
+    match (binding, argument) {
+        (Binding::All, _) => true,
+        (Binding::Only(_), Some(argument)) => binding.binds(argument),
+        (Binding::Only(_), None) => false,
+    }
+}
+
+fn is_outgoing_only(rule: &ToolRule, argument: &str) -> bool {
+    ArgumentName::new(argument).is_ok_and(|it| rule.outgoing().contains(&it))
+}
+
+struct Desk<'d> {
+    views: &'d Views,
+    force: InForce<'d>,
+    rule: &'d ToolRule,
+    call: &'d Call,
+    texts: &'d Texts<'d>,
+    passages: Vec<Passage<'d>>,
+    now_ms: u64,
+}
+
+impl Desk<'_> {
+    fn judge(&self, name: &str, argument: Option<&ArgumentName>, value: &Value) -> Judged {
+        let kind = argument.map_or(crate::kind::ValueKind::Text, |it| self.rule.kind(it));
+        let origin = trace_by(self.views.rules(), value, kind, &self.passages, self.texts.least);
+        let (mut authority, mut raised_by) = (origin.authority, None);
+        if authority < Authority::Approved && self.is_fetched(value) {
+            authority = Authority::Approved;
+        }
+        if authority < Authority::Approved && self.views.rules().hold(Rule::Elevation) {
+            let verification = argument.and_then(|it| self.rule.verify().get(it));
+            raised_by = verification.and_then(|verification| {
+                verified(self.views, self.force, verification, self.call, name, self.now_ms)
+            });
+            if raised_by.is_some() {
+                authority = Authority::Approved;
+            }
+        }
+        if !self.views.rules().hold(Rule::Argument) {
+            authority = Authority::User;
+        }
+        Judged { argument: name.to_owned(), value: value.to_string(), origin, authority, raised_by }
+    }
+
+    /// An address that stood whole in what a fetch brought carries nothing out that the page did not hold.
+    fn is_fetched(&self, value: &Value) -> bool {
+        let Value::Text(text) = value else { return false };
+        self.rule.fetch() == Fetch::Verbatim
+            && self.views.rules().hold(Rule::Verbatim)
+            && is_verbatim(text, &self.texts.fetched())
+    }
+
+    fn addresses(&self, name: &str, value: &Value, judged: &mut Vec<Judged>) {
+        match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            Value::Text(text) => {
+                let found = outgoing_by(self.views.rules(), text, &self.passages, self.texts.least);
+                for one in found {
+                    judged.push(Judged {
+                        argument: name.to_owned(),
+                        value: Value::from(one.address.as_str()).to_string(),
+                        authority: one.origin.authority,
+                        origin: one.origin,
+                        raised_by: None,
+                    });
+                }
+            }
+            Value::List(items) => items.iter().for_each(|it| self.addresses(name, it, judged)),
+            Value::Map(entries) => {
+                for (key, it) in entries {
+                    self.addresses(name, &Value::from(key.as_str()), judged);
+                    self.addresses(name, it, judged);
+                }
+            }
+        }
+    }
+
+    fn whole_context(&self, what: &str) -> Judged {
+        let authority =
+            if self.views.rules().hold(Rule::Nowhere) { self.texts.least } else { Authority::User };
+        let reason = "nothing in the call says where it came from, so the whole context does";
+        let origin =
+            Origin { authority, sources: Vec::new(), how: How::NoText, reason: reason.to_owned() };
+        let (argument, value) = (what.to_owned(), String::new());
+        Judged { argument, value, origin, authority, raised_by: None }
+    }
+}
+
+/// The least that the agent asked for in a call, as far as it could be told apart again in the answer: a result may say it
+/// back, and is worth no more.
+pub(crate) fn least_of_echo(
+    views: &Views,
+    rule: &ToolRule,
+    call: &Call,
+    texts: &Texts<'_>,
+) -> Authority {
+    let passages = texts.passages();
+    let values = call.arguments().iter().filter(|(_, value)| could_be_told_apart(value));
+    let least = values.map(|(name, value)| {
+        let kind =
+            ArgumentName::new(name).map_or(crate::kind::ValueKind::Text, |it| rule.kind(&it));
+        trace_by(views.rules(), value, kind, &passages, texts.least).authority
+    });
+    least.min().unwrap_or(Authority::User)
+}
+
+/// Whether a value is long enough to mean something wherever it stands.
+fn could_be_told_apart(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) => false,
+        Value::Number(number) => {
+            number.as_str().bytes().filter(u8::is_ascii_digit).count()
+                >= crate::origin::DIGITS_IDENTIFY
+        }
+        Value::Text(text) => text.chars().count() >= crate::origin::TEXT_IDENTIFIES,
+        Value::List(items) => items.iter().any(could_be_told_apart),
+        Value::Map(_) => true,
+    }
+}

@@ -1,0 +1,49 @@
+//! The public conformance set comes out as it says, and otherwise without the rules that each case names.
+
+use std::path::Path;
+
+use actum_testkit::cases::{Case, all, play};
+
+fn folder() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../cases"))
+}
+
+#[test]
+fn every_case_comes_out_as_it_says() {
+    let mut wrong = Vec::new();
+    for (name, case) in all(folder()).unwrap() {
+        if let Err(fault) = play(&case, &[]) {
+            wrong.push(format!("{name}: {fault:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn without_its_rules_every_case_comes_out_otherwise() {
+    let mut wrong = Vec::new();
+    for (name, case) in all(folder()).unwrap() {
+        let rules = case.named_rules().unwrap();
+        if play(&case, &rules).is_ok() {
+            wrong.push(format!("{name}: holds without {:?}", case.rules));
+        }
+        // Where it names several, each alone is enough.
+        for off in rules.iter().filter(|_| rules.len() > 1) {
+            if let Err(fault) = play(&case, &[*off]) {
+                wrong.push(format!("{name}: needs {} by itself: {fault:?}", off.word()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_case_that_asks_nothing_or_is_misspelled_is_none() {
+    let case =
+        |steps: &str| Case::read(&format!("title = 'x'\nsource = 'x'\nrules = ['read']\n{steps}"));
+    let act = "[[step]]\ndo = 'act'\ntool = 'x'\n";
+    assert!(case(act).unwrap_err().contains("expects"));
+    assert!(case(&format!("{act}expect = 'deny'")).is_ok());
+    assert!(case(&format!("{act}expects = 'deny'")).unwrap_err().contains("unknown field"));
+    assert!(case("[[step]]\ndo = 'dance'").is_err());
+}
