@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::authority::Authority;
-use crate::canon::Digest;
+use crate::canon::{Digest, Mac};
 use crate::chain::EventFlaw;
 use crate::event::{
     Audience, Consented, Decided, Decision, Enrolled, EntryKind, Granted, Limit, LimitKind,
@@ -1089,6 +1089,17 @@ impl Item {
 }
 
 impl Adapter {
+    /// The digest that an enrolment holds of a credential.
+    pub fn credential_digest(secret: &[u8]) -> Digest {
+        Digest::of("actum/credential/v1", &[secret])
+    }
+
+    /// Whether this is its credential; compared in constant time. None is once it was taken back.
+    pub fn is_credential(&self, secret: &[u8]) -> bool {
+        let mac = |digest: &Digest| Mac::from_bytes(*digest.as_bytes());
+        mac(&Self::credential_digest(secret)) == mac(&self.credential) && self.revoked.is_none()
+    }
+
     /// Whether the owner gave it this channel.
     pub fn names(&self, channel: &ChannelName) -> bool {
         self.channels.iter().any(|pattern| {

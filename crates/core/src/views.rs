@@ -83,6 +83,10 @@ pub(crate) struct Open {
     pub(crate) content: Digest,
     /// The MAC of its `Began`: after a loss another run may come to have the same index.
     pub(crate) mac: Mac,
+    /// What it was called with: the digest of the call, where it is one.
+    pub(crate) arguments: Digest,
+    /// The session's number.
+    pub(crate) session: u32,
 }
 
 /// Everything the rules need to know of the past.
@@ -301,7 +305,9 @@ impl Views {
         self.check_named(&numbers)?;
         let fingerprint = self.fingerprint(began.namespace, began.step, began.subject);
         self.began.push((index, fingerprint));
-        self.open.insert(index, Open { content: began.subject_digest, mac });
+        let (content, arguments) = (began.subject_digest, began.arguments);
+        let session = began.session;
+        self.open.insert(index, Open { content, mac, arguments, session });
         let hour = hour_of(self.time_ms);
         let before = self.runs.get(&fingerprint).map_or((hour, 0), |run| run.in_hour);
         let so_far = if before.0 == hour { before.1 } else { 0 };
@@ -525,6 +531,18 @@ impl Views {
     /// What went wrong beside this run, if it is the newest of its step and subject.
     pub(crate) fn overtaken_by(&self, newest: u64) -> Option<&Overtaken> {
         self.overtaken.get(&newest)
+    }
+
+    /// The runs of this call of a session that began after an event and have not ended.
+    pub(crate) fn open_calls<'a>(
+        &'a self,
+        session: u32,
+        call: &'a Digest,
+        after: u64,
+    ) -> impl Iterator<Item = (u64, &'a Open)> {
+        let since = self.open.range(after..);
+        let of_call = move |open: &Open| open.session == session && open.arguments == *call;
+        since.filter(move |(_, open)| of_call(open)).map(|(index, open)| (*index, open))
     }
 
     pub(crate) fn open_run(&self, run: u64) -> Option<&Open> {

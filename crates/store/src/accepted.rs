@@ -9,7 +9,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use actum_core::policy::{Element, FILE_MAX, Policy, PolicyError, Program, Rule};
-use actum_core::{Digest, PlainHasher, SubjectKind, Views};
+use actum_core::{Digest, InForce, PlainHasher, StepName, SubjectKind, Views};
 use serde::{Deserialize, Serialize};
 
 use crate::disk::Disk;
@@ -52,6 +52,8 @@ pub struct AcceptedPolicy {
     files: Vec<Program>,
     environment: BTreeMap<String, String>,
     missing: Vec<String>,
+    /// The digests of the rules of commands, with all that was settled.
+    rules: BTreeMap<StepName, Digest>,
 }
 
 /// The twin on disk.
@@ -94,14 +96,13 @@ impl AcceptedPolicy {
     /// environment. Programs that are not found are left out, and [`AcceptedPolicy::missing`] names them.
     ///
     /// # Errors
-    /// The text's, or the first thing in it that is understood and not yet enforced.
+    /// The text's.
     pub fn prepare(
         text: &str,
         project: &Path,
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, PolicyError> {
         let policy = Policy::parse(text)?;
-        policy.enforced()?;
         let names: std::collections::BTreeSet<&str> =
             policy.commands().flat_map(|(_, rule)| rule.programs()).collect();
         let path = variable("PATH").unwrap_or_default();
@@ -115,7 +116,9 @@ impl AcceptedPolicy {
         let words: std::collections::BTreeSet<&str> =
             policy.commands().flat_map(|(_, rule)| loose_words(rule)).collect();
         let files = words.iter().filter_map(|word| file_in(word, project)).collect();
-        Ok(Self { policy, text: text.to_owned(), programs, files, environment, missing })
+        let text = text.to_owned();
+        let rules = BTreeMap::new();
+        Ok(Self { policy, text, programs, files, environment, missing, rules }.settled())
     }
 
     /// The policy.
@@ -197,8 +200,6 @@ impl AcceptedPolicy {
             return Err(format!("version {} is not known", document.version));
         }
         let policy = Policy::parse(&document.policy).map_err(|error| error.to_string())?;
-        // A newer version may have accepted it.
-        policy.enforced().map_err(|error| error.to_string())?;
         let program = |resolved: Resolved| {
             let digest = Digest::from_hex(&resolved.sha256);
             let digest = digest.ok_or_else(|| format!("`{}` is not a digest", resolved.sha256))?;
@@ -213,7 +214,20 @@ impl AcceptedPolicy {
             files,
             environment: document.environment,
             missing: Vec::new(),
-        })
+            rules: BTreeMap::new(),
+        }
+        .settled())
+    }
+
+    fn settled(mut self) -> Self {
+        let digests = self.policy.commands();
+        self.rules = digests.map(|(name, rule)| (name.clone(), self.rule_digest(rule))).collect();
+        self
+    }
+
+    /// As the gate is asked by it.
+    pub fn in_force_now(&self) -> InForce<'_> {
+        InForce { policy: &self.policy, programs: &self.programs, commands: &self.rules }
     }
 
     /// Keeps the document, before the event that names its digest is written.

@@ -5,6 +5,7 @@
 
 mod accepted;
 mod cache;
+mod call;
 mod clock;
 mod disk;
 mod error;
@@ -25,6 +26,7 @@ pub use accepted::{
     program_digest,
 };
 pub use cache::{CALL_MAX, CONTENT_MAX, Cache, CacheError};
+pub use call::{CallTextError, arguments_to_json, call_from_json, call_to_json, waiting_call};
 pub use clock::read_clocks;
 pub use disk::{Disk, DiskFile, RealDisk, Stat, open_plain};
 pub use error::StoreError;

@@ -12,11 +12,12 @@ mod limit;
 mod step;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use crate::authority::Authority;
 use crate::canon::Digest;
 use crate::event::Decision;
-use crate::names::SubjectName;
+use crate::names::{StepName, SubjectName};
 use crate::policy::{Policy, Program};
 use crate::provenance::{Item, Trigger};
 use crate::value::Call;
@@ -64,6 +65,16 @@ pub struct InForce<'g> {
     pub policy: &'g Policy,
     /// The programs.
     pub programs: &'g [Program],
+    /// The digests of the rules of commands, with all that was settled at acceptance.
+    pub commands: &'g BTreeMap<StepName, Digest>,
+}
+
+impl InForce<'_> {
+    /// The digest under which a pass of this step counts.
+    pub(crate) fn digest_of(&self, step: &StepName) -> Option<Digest> {
+        let settled = self.commands.get(step).copied();
+        settled.or_else(|| self.policy.step_digest(step, self.programs))
+    }
 }
 
 /// What the ledger has only digests of: texts that were put before a model, and the content of subjects now.

@@ -128,7 +128,7 @@ impl Desk<'_> {
         content: &Digest,
         lifetime: Option<core::time::Duration>,
     ) -> Option<Grounding> {
-        let digest = self.force.policy.step_digest(step, self.force.programs);
+        let digest = self.force.digest_of(step);
         let Some(rule) = digest else {
             return Some(Grounding { reason: Reason::NeverRan, evidence: None });
         };
@@ -167,7 +167,7 @@ pub(super) fn verified(
     argument: &str,
     now_ms: u64,
 ) -> Option<u64> {
-    let digest = force.policy.step_digest(verification.step(), force.programs)?;
+    let digest = force.digest_of(verification.step())?;
     let Some(Step::Tool(step)) = force.policy.step(verification.step()) else { return None };
     let alone: BTreeSet<ArgumentName> = ArgumentName::new(argument).into_iter().collect();
     let companions = views.rules().hold(Rule::Companions);
@@ -208,7 +208,7 @@ pub(crate) fn runs_of(
         Step::Tool(_) | Step::Command(_) | Step::AllOf(_) => None,
     });
     for (name, step) in steps {
-        let Some(rule) = force.policy.step_digest(name, force.programs) else { continue };
+        let Some(rule) = force.digest_of(name) else { continue };
         let on = call.argument(step.subject().as_str());
         let content = step.binds().map_or(on, |binds| call.argument(binds.as_str()));
         let (Some(on), Some(content)) = (on, content) else { continue };

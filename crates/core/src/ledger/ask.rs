@@ -18,7 +18,7 @@ use crate::gate::{
 };
 use crate::ground::{Question, Skip, skip};
 use crate::names::{AuthorName, ChannelName, Namespace, SessionName, ToolName};
-use crate::policy::{Policy, ToolClass, ToolResult};
+use crate::policy::{Policy, ToolResult};
 use crate::provenance::ItemKind;
 use crate::rule::Rule;
 use crate::value::Call;
@@ -129,16 +129,6 @@ impl Permit {
     /// The runs that began with it.
     pub fn runs(&self) -> impl Iterator<Item = u64> + '_ {
         self.runs.iter().map(|(run, _)| run.index())
-    }
-
-    /// The permit of these runs, after the process that held it is gone: a run that ended is not among them.
-    pub(super) const fn again(
-        ledger: LedgerId,
-        call: Digest,
-        decided: Option<u64>,
-        runs: Vec<(OpenRun, Digest)>,
-    ) -> Self {
-        Self { ledger, call, decided, runs }
     }
 }
 
@@ -279,21 +269,21 @@ impl<J: Journal> Ledger<J> {
         Ok(events.collect::<Result<_, Rejected>>()?)
     }
 
-    /// The permit of a call that was allowed and has not ended, for the process that takes over from the one that asked. Whoever
-    /// holds this writer may have it: it gives no right that was not given before.
-    pub fn permit_again(
-        &self,
-        decided: Option<u64>,
-        call: &Digest,
-        runs: &[u64],
-    ) -> Option<Permit> {
+    /// The permit of a call that was allowed and has not ended, by its decision: for the process that takes over from the one
+    /// that asked. Whoever holds this writer may have it; it gives no right that was not given before.
+    pub fn permit_again(&self, decided: u64) -> Option<Permit> {
         let views = self.views();
+        let (event, decision) = views.provenance().decision(decided)?;
+        if decision.decision != Decision::Allow {
+            return None;
+        }
         let ledger = views.keys().ledger();
-        let open = runs.iter().map(|&run| {
-            let open = views.open_run(run)?;
-            Some((OpenRun { ledger, index: run, mac: open.mac }, open.content))
-        });
-        Some(Permit::again(ledger, *call, decided, open.collect::<Option<_>>()?))
+        let runs: Vec<_> = views
+            .open_calls(decision.session, &decision.call, event)
+            .map(|(index, open)| (OpenRun { ledger, index, mac: open.mac }, open.content))
+            .collect();
+        let call = decision.call;
+        (!runs.is_empty()).then_some(Permit { ledger, call, decided: Some(event), runs })
     }
 }
 
@@ -553,10 +543,7 @@ impl Draft<'_> {
             return Ok(answered);
         }
         let session = self.session_or_unknown(by, &new.session)?;
-        if force.policy.tool(&tool).class() != ToolClass::Read || !is_read {
-            answered.event =
-                Some(self.decided(session, &tool, new.call, call_id, &judgement, repeats));
-        }
+        answered.event = Some(self.decided(session, &tool, new.call, call_id, &judgement, repeats));
         if !is_allowed {
             self.quarantine_trigger(&judgement);
             return Ok(answered);

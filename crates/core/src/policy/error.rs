@@ -167,12 +167,6 @@ pub enum Problem {
         /// Why.
         why: String,
     },
-    /// Can be read, but a policy with it may not come into force: whoever wrote it relies on it.
-    #[error("{what} is understood but not yet enforced by this version of Actum; take it out")]
-    NotEnforced {
-        /// What.
-        what: String,
-    },
     /// A value of another type.
     #[error("{what} is {found}; write {wanted}")]
     Type {

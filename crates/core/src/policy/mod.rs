@@ -89,8 +89,6 @@ pub struct Policy {
     steps: BTreeMap<StepName, Step>,
     tools: BTreeMap<ToolName, ToolRule>,
     channels: Channels,
-    /// The first thing in it that nothing enforces yet.
-    not_enforced: Option<PolicyError>,
 }
 
 /// A policy that says nothing: the built-in channels, and every tool an effect.
@@ -102,7 +100,6 @@ impl Default for Policy {
             steps: BTreeMap::new(),
             tools: BTreeMap::new(),
             channels: Channels::new(Vec::new()),
-            not_enforced: None,
         }
     }
 }
@@ -137,21 +134,6 @@ impl Policy {
     /// read for itself, the first that does not fit the others.
     pub fn parse(text: &str) -> Result<Self, PolicyError> {
         file::read(text)
-    }
-
-    /// Whether this version of Actum does everything that the policy says. One that it does not may be read, never be in force.
-    ///
-    /// ```
-    /// use actum_core::policy::Policy;
-    /// assert!(Policy::parse("version = 1")?.enforced().is_ok());
-    /// assert!(Policy::parse("version = 1\nprofile = 'strict'")?.enforced().is_err());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// The first thing that is understood but not yet enforced, with its line and column.
-    pub fn enforced(&self) -> Result<(), PolicyError> {
-        self.not_enforced.clone().map_or(Ok(()), Err)
     }
 
     /// Whose steps these are: `local/default` where the file does not say.

@@ -205,53 +205,6 @@ fn several_steps_are_one_step_by_name() {
     assert!(policy.step(&step("all")).unwrap().command().is_none());
 }
 
-// What is understood and not yet enforced.
-
-#[test]
-fn what_is_not_yet_enforced_is_read_and_may_not_be_in_force() {
-    let said = |text: &str| {
-        read(text).enforced().map_or_else(|error| format!("{error}\n"), |()| "in force\n".into())
-    };
-    let texts = [
-        "profile = 'default'\n[steps.t]\ncommands = [['x']]",
-        "profile = 'strict'",
-        "[tools.t]\nclass = 'read'",
-        "tools = {}",
-        "[channels.'mcp:bank']\nauthority = 'Untrusted'",
-        "[channels]",
-        "[steps.t]\nlifetime = '1h'\ntool = 'x'\nsubject = 'args.a'",
-        "[steps.t]\ncommands = [['x']]\n[steps.all]\nall_of = ['t']",
-        // The first in the file is the one that is named, whatever is read first.
-        "[channels]\n[tools]\n[steps.t]\ntool = 'x'\nsubject = 'args.a'",
-        "steps.b = { all_of = ['a'] }\nsteps.a = { commands = [['x']] }\ntools = {}\nprofile = 'strict'",
-    ];
-    let all: String = texts.iter().map(|text| said(&format!("version = 1\n{text}"))).collect();
-    insta::assert_snapshot!(all, @r#"
-    in force
-    actum.toml:2:11: `profile` = "strict" is understood but not yet enforced by this version of Actum; take it out
-    actum.toml:2:2: `tools` in the file is understood but not yet enforced by this version of Actum; take it out
-    actum.toml:2:1: `tools` in the file is understood but not yet enforced by this version of Actum; take it out
-    actum.toml:2:2: `channels` in the file is understood but not yet enforced by this version of Actum; take it out
-    actum.toml:2:2: `channels` in the file is understood but not yet enforced by this version of Actum; take it out
-    actum.toml:4:1: `tool` in step `t` is understood but not yet enforced by this version of Actum; take it out
-    actum.toml:5:1: `all_of` in step `all` is understood but not yet enforced by this version of Actum; take it out
-    actum.toml:2:2: `channels` in the file is understood but not yet enforced by this version of Actum; take it out
-    actum.toml:2:13: `all_of` in step `b` is understood but not yet enforced by this version of Actum; take it out
-    "#);
-}
-
-/// Whatever a policy grants or judges beyond commands, it is not in force.
-#[test]
-fn a_policy_in_force_holds_commands_and_nothing_else() {
-    let policy = read(WHOLE);
-    assert!(policy.enforced().is_err());
-    let bare = read("version = 1\n[steps.t]\ncommands = [['x']]");
-    assert!(bare.enforced().is_ok());
-    assert_eq!((bare.profile(), bare.tools().count()), (Profile::Default, 0));
-    assert_eq!(bare.commands().count(), bare.steps().count());
-    assert!(bare.channels().all(|line| line.default_reason().is_some()));
-}
-
 // What is refused.
 
 #[test]

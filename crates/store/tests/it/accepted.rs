@@ -2,7 +2,23 @@
 
 use std::path::Path;
 
+use actum_core::StepName;
 use actum_store::AcceptedPolicy;
+
+const WHOLE: &str = "version = 1
+profile = 'strict'
+[steps.t]
+commands = [['x']]
+[steps.v]
+tool = 'check'
+subject = 'args.a'
+[steps.all]
+all_of = ['t']
+[tools.'bank/pay']
+class = 'effect'
+[channels.'mcp:bank']
+authority = 'Untrusted'
+";
 
 fn prepare(text: &str) -> Result<AcceptedPolicy, String> {
     let nothing = |_: &str| None;
@@ -10,27 +26,19 @@ fn prepare(text: &str) -> Result<AcceptedPolicy, String> {
         .map_err(|error| error.to_string())
 }
 
-const NOT_ENFORCED: [&str; 5] = [
-    "version = 1\nprofile = 'strict'",
-    "version = 1\n[tools.'bank/pay']\nclass = 'effect'",
-    "version = 1\n[channels.'mcp:bank']\nauthority = 'Untrusted'",
-    "version = 1\n[steps.t]\ntool = 'check'\nsubject = 'args.a'",
-    "version = 1\n[steps.t]\ncommands = [['x']]\n[steps.all]\nall_of = ['t']",
-];
-
 #[test]
-fn what_nothing_enforces_yet_does_not_come_into_force() {
-    for text in NOT_ENFORCED {
-        let error = prepare(text).unwrap_err();
-        assert!(error.starts_with("actum.toml:"), "{error}");
-        let wanted = "is understood but not yet enforced by this version of Actum; take it out";
-        assert!(error.ends_with(wanted), "{error}");
-    }
-    assert!(prepare("version = 1\n[steps.t]\ncommands = [['x']]").is_ok());
+fn everything_that_can_be_read_comes_into_force() {
+    let policy = prepare(WHOLE).unwrap();
+    let force = policy.in_force_now();
+    assert_eq!(force.policy.steps().count(), 3);
+    // A command counts with all that was settled, whoever asks.
+    let step = StepName::new("t").unwrap();
+    let rule = policy.policy().step(&step).unwrap().command().unwrap();
+    assert_eq!(force.commands.get(&step), Some(&policy.rule_digest(rule)));
 }
 
 #[test]
-fn what_a_later_version_accepted_and_this_one_does_not_enforce_is_not_used() {
+fn a_document_is_the_policy_again_or_nothing() {
     let document = |text: &str| {
         let text = text.replace('\n', "\\n");
         let json = format!(
@@ -38,9 +46,6 @@ fn what_a_later_version_accepted_and_this_one_does_not_enforce_is_not_used() {
         );
         AcceptedPolicy::from_bytes(json.as_bytes())
     };
-    for text in NOT_ENFORCED {
-        let error = document(text).unwrap_err();
-        assert!(error.contains("not yet enforced"), "{error}");
-    }
-    assert!(document("version = 1\n[steps.t]\ncommands = [['x']]").is_ok());
+    assert_eq!(document(WHOLE).unwrap().digest(), prepare(WHOLE).unwrap().digest());
+    assert!(document("version = 1\n[mandates]").unwrap_err().contains("unknown key"));
 }

@@ -39,6 +39,8 @@ const CHANNELS: &[&str] = &[
     "mcp:*",
     "exec:*",
 ];
+/// Nothing was settled, so a rule is what it says.
+static NO_COMMANDS: BTreeMap<StepName, Digest> = BTreeMap::new();
 /// An adapter that a case may name beside it.
 const OTHER: &str = "other";
 const SESSION: &str = "s";
@@ -552,7 +554,7 @@ fn limits_of(it: &Grant) -> Result<Vec<NewLimit>, String> {
 }
 
 fn gate_of<'a>(policy: Option<&'a Policy>, things: &'a Things, presence: Presence) -> Gate<'a> {
-    let force = policy.map(|policy| InForce { policy, programs: &[] });
+    let force = policy.map(|policy| InForce { policy, programs: &[], commands: &NO_COMMANDS });
     Gate { force, surroundings: things, presence }
 }
 

@@ -2,9 +2,8 @@
 //! themselves, and requirements and verifications that could never hold.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
-use super::{Fault, Problem, Read, nearest, refuse};
+use super::{Problem, Read, nearest, refuse};
 use crate::names::{ArgumentName, StepName, SubjectKind, SubjectName, ToolName};
 use crate::policy::{NESTING_MAX, Policy, Requirement, Step, ToolResult};
 
@@ -19,18 +18,6 @@ pub(super) struct Places {
     pub(super) verify: Vec<(usize, ToolName, ArgumentName)>,
     /// The tools that say `run`.
     pub(super) on_missing: Vec<(usize, ToolName)>,
-    /// The first thing in the file that nothing enforces yet.
-    pub(super) not_enforced: Option<Fault>,
-}
-
-impl Places {
-    /// Notes something that can be read and that nothing enforces yet; the first in the file stays.
-    pub(super) fn not_enforced(&mut self, span: Range<usize>, what: String) {
-        if self.not_enforced.as_ref().is_none_or(|first| span.start < first.at) {
-            let problem = Problem::NotEnforced { what };
-            self.not_enforced = Some(Fault { at: span.start, problem });
-        }
-    }
 }
 
 /// Checks a policy whose tables hold, each for itself.

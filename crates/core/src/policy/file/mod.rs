@@ -28,9 +28,7 @@ pub(super) fn read(text: &str) -> Result<Policy, PolicyError> {
         let (line, column) = place(text, fault.at);
         PolicyError { line, column, problem: fault.problem }
     };
-    let (mut policy, not_enforced) = policy(text).map_err(placed)?;
-    policy.not_enforced = not_enforced.map(placed);
-    Ok(policy)
+    policy(text).map_err(placed)
 }
 
 /// A problem at a byte of the file.
@@ -54,8 +52,7 @@ fn place(text: &str, at: usize) -> (usize, usize) {
     )
 }
 
-/// The policy, and the first thing of it that nothing enforces yet.
-fn policy(text: &str) -> Read<(Policy, Option<Fault>)> {
+fn policy(text: &str) -> Read<Policy> {
     if text.len() > FILE_MAX {
         return refuse(0..0, Problem::Large { length: text.len(), limit: FILE_MAX });
     }
@@ -76,22 +73,13 @@ fn policy(text: &str) -> Read<(Policy, Option<Fault>)> {
         None => Profile::Default,
     };
     let mut places = Places::default();
-    if profile == Profile::Strict {
-        let at = file.get("profile").map(Spanned::span).unwrap_or_default();
-        places.not_enforced(at, "`profile` = \"strict\"".to_owned());
-    }
-    for (key, _) in in_order(file) {
-        if let name @ ("tools" | "channels") = key.get_ref().as_ref() {
-            places.not_enforced(key.span(), format!("`{name}` in the file"));
-        }
-    }
     let steps = all_steps(file, &mut places)?;
     let tools = all_tools(file, &mut places)?;
     let channels = Channels::new(all_channels(file)?);
-    let policy = Policy { namespace, profile, steps, tools, channels, not_enforced: None };
+    let policy = Policy { namespace, profile, steps, tools, channels };
     // Each table holds for itself; now together.
     cross::check(&policy, &places)?;
-    Ok((policy, places.not_enforced))
+    Ok(policy)
 }
 
 fn all_steps(file: &DeTable<'_>, places: &mut Places) -> Read<BTreeMap<StepName, Step>> {

@@ -48,12 +48,8 @@ pub(super) fn step(
         return refuse(key.span(), Problem::TwoForms { place: place.clone(), one, other });
     }
     match form {
-        Some((form, "tool", value)) => {
-            places.not_enforced(form.span(), format!("`tool` in {place}"));
-            Ok(Step::Tool(tool_step(key, place, table, value)?))
-        }
-        Some((form, "all_of", value)) => {
-            places.not_enforced(form.span(), format!("`all_of` in {place}"));
+        Some((_, "tool", value)) => Ok(Step::Tool(tool_step(key, place, table, value)?)),
+        Some((_, "all_of", value)) => {
             let why = "it is what its parts are";
             meaningless(table, NOT_OF_ALL, place, why)?;
             let parts = parts(value, place)?;
