@@ -11,9 +11,10 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::args_memory as memory;
 use crate::time::duration;
 
-fn index(text: &str) -> Result<u64, String> {
+pub(crate) fn index(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_not_a_number| "write the number of an event, such as 7".to_owned())
 }
 
@@ -26,7 +27,7 @@ fn index(text: &str) -> Result<u64, String> {
 #[command(arg_required_else_help = true)]
 #[command(
     after_help = "Start with `actum init`, then `actum run --step tests -- YOUR TEST COMMAND`, then `actum ground tests`.
-Exit codes: 0 yes, 10 ungrounded, 11 contradicted, 12 refused, 2 usage, 1 anything else. `run` ends as its command does, \
+Exit codes: 0 yes, 10 ungrounded, 11 contradicted, 12 refused, 13 ask the owner, 14 denied or withheld, 15 in quarantine, 2 usage, 1 anything else. `run` ends as its command does, \
 and with 125 when Actum itself failed."
 )]
 pub(crate) struct Cli {
@@ -63,6 +64,24 @@ pub(crate) enum Command {
     /// Check, show or accept the policy
     #[command(subcommand)]
     Policy(Policy),
+    /// Sessions: what was before a model
+    #[command(subcommand)]
+    Session(memory::Session),
+    /// Record what was put before a model
+    Observe(memory::Observe),
+    /// Write the record of an entry: where it came from
+    Remember(memory::Remember),
+    /// Ask whether an entry may be used
+    Recall(memory::Recall),
+    /// Ask whether a stored task may fire
+    Fire(memory::Fire),
+    /// Ask whether a call of a tool may go out
+    Act(memory::Act),
+    /// Record how a call went that was allowed
+    End(memory::End),
+    /// Adapters: who may observe
+    #[command(subcommand)]
+    Adapter(memory::Adapter),
     /// Say where the key is, or replace it
     #[command(subcommand)]
     Key(Key),

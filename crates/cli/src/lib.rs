@@ -2,9 +2,11 @@
 //! command does in `cmd/`. The rules are in `actum-core`, the files in `actum-store`.
 
 mod args;
+mod args_memory;
 mod cmd;
 mod context;
 mod detect;
+mod door;
 mod exec;
 mod losses;
 mod reference;
@@ -68,6 +70,14 @@ fn dispatch(cli: &Cli, say: Say) -> Outcome<u8> {
             (Err(_), Policy::Check { .. }) => cmd::policy::run(&Context::here(named, say)?, args),
             (context, _) => cmd::policy::run(&context?, args),
         },
+        Command::Session(args) => cmd::session::run(&find()?, args),
+        Command::Observe(args) => cmd::observe::run(&find()?, args),
+        Command::Remember(args) => cmd::remember::run(&find()?, args),
+        Command::Recall(args) => cmd::recall::recall(&find()?, args),
+        Command::Fire(args) => cmd::recall::fire(&find()?, args),
+        Command::Act(args) => cmd::act::act(&find()?, args),
+        Command::End(args) => cmd::act::end(&find()?, args),
+        Command::Adapter(args) => cmd::adapter::run(&find()?, args),
         Command::Key(args) => cmd::key::run(&find()?, args),
         Command::Demo => cmd::demo::run(say),
         Command::Completions { shell } => {

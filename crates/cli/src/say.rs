@@ -174,6 +174,11 @@ impl Failure {
         Self { hint: Some(hint.into()), ..self }
     }
 
+    /// Whether it says that the ledger cannot be believed.
+    pub(crate) fn is_refusal(&self) -> bool {
+        self.reason.is_some_and(|reason| reason.answer() == Answer::Refused)
+    }
+
     /// The same failure under another exit code.
     pub(crate) fn exiting(self, exit: u8) -> Self {
         Self { exit, ..self }

@@ -39,3 +39,13 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let length = parsed.ok().and_then(|length| Duration::try_from(length).ok());
     length.filter(|length| !length.is_zero()).ok_or_else(|| "write it as 90s, 5m or 2h".to_owned())
 }
+
+/// Reads a moment, such as `2026-05-03T12:00:00Z`, in ms since 1970.
+///
+/// # Errors
+/// What a moment looks like.
+pub(crate) fn instant(text: &str) -> Result<u64, String> {
+    let parsed: Result<Timestamp, _> = text.parse();
+    let ms = parsed.ok().and_then(|moment| u64::try_from(moment.as_millisecond()).ok());
+    ms.ok_or_else(|| "write it as 2026-05-03T12:00:00Z".to_owned())
+}

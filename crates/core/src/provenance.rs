@@ -412,6 +412,11 @@ impl Provenance {
         self.adapters.get(&number)?.last()
     }
 
+    /// Every adapter, as it was enrolled last.
+    pub fn adapters(&self) -> impl Iterator<Item = (u32, &Adapter)> {
+        self.adapters.iter().filter_map(|(number, all)| Some((*number, all.last()?)))
+    }
+
     /// Everything that was quarantined, released or not.
     pub fn held(&self) -> impl Iterator<Item = &Held> {
         self.held.values()

@@ -1,13 +1,19 @@
 //! What each command does: one file a command.
 
+pub(crate) mod act;
+pub(crate) mod adapter;
 pub(crate) mod demo;
 pub(crate) mod ground;
 pub(crate) mod init;
 pub(crate) mod key;
 pub(crate) mod log;
 mod log_memory;
+pub(crate) mod observe;
 pub(crate) mod policy;
+pub(crate) mod recall;
+pub(crate) mod remember;
 pub(crate) mod resolve;
 pub(crate) mod revoke;
 pub(crate) mod run;
+pub(crate) mod session;
 pub(crate) mod verify;

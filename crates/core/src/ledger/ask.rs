@@ -348,7 +348,16 @@ impl Draft<'_> {
         }
         match new.seen {
             // What it is worth follows from what it is made of; the way it came adds nothing.
-            Seen::Recalled | Seen::Summary | Seen::Reset => return Ok(Authority::User),
+            Seen::Reset => return Ok(Authority::User),
+            Seen::Recalled => return Ok(self.worth_of_recalled(new)),
+            Seen::Summary if !self.views.rules().hold(Rule::Summary) => {
+                return Ok(Authority::Derived);
+            }
+            Seen::Summary => {
+                let session = self.views.provenance().session(session);
+                let least = session.map_or(Authority::Untrusted, |session| session.least);
+                return Ok(least.meet(Authority::Derived));
+            }
             Seen::Turn | Seen::Inbound | Seen::Refusal => {
                 return Ok(channel.authority.meet(carried));
             }
@@ -374,6 +383,19 @@ impl Draft<'_> {
         }
         let authority = if channel.inherits { relayed } else { channel.authority.meet(relayed) };
         Ok(authority.meet(echoed))
+    }
+
+    /// What is recalled is worth what its record is, and nothing if it is not what the record says.
+    fn worth_of_recalled(&self, new: &NewObservation<'_>) -> Authority {
+        if !self.views.rules().hold(Rule::Recalled) {
+            return Authority::User;
+        }
+        let record = new.entry.as_ref().and_then(|(namespace, name)| {
+            let number = self.views.number(Space::Namespace, namespace.as_str().as_bytes())?;
+            self.views.record_of(number, name)
+        });
+        let same = record.filter(|record| record.content == new.content);
+        same.map_or(Authority::Untrusted, |record| self.views.provenance().standing(record))
     }
 
     fn asked_entry<'a>(
