@@ -6,6 +6,7 @@
 mod accepted;
 mod clock;
 mod disk;
+pub mod entries;
 mod error;
 mod group;
 mod journal;

@@ -4,6 +4,7 @@
 mod accepted;
 mod child;
 mod crash;
+mod entries;
 mod hunt;
 mod journey;
 mod kill;
