@@ -150,7 +150,7 @@ fn adapter(views: &Views, name: &str) -> Outcome<Caller> {
     };
     let secret = credential()?;
     let number = views.number(Space::Adapter, name.as_bytes()).ok_or_else(refused)?;
-    let known = views.provenance().adapter(number).filter(|it| it.is_credential(&*secret));
+    let known = views.provenance().adapter(number).filter(|it| it.is_credential(&secret));
     known.map(|_| Caller::Adapter(number)).ok_or_else(refused)
 }
 

@@ -8,6 +8,7 @@ mod cache;
 mod call;
 mod clock;
 mod disk;
+pub mod entries;
 mod error;
 mod group;
 mod journal;

@@ -9,6 +9,7 @@ use actum_core::{
 };
 
 use actum_core::policy::Policy;
+use actum_store::entries::{self, Known, State};
 use actum_store::subject::Manifest;
 use actum_store::{AcceptedPolicy, Register};
 
@@ -31,6 +32,7 @@ pub const BODIES: &[Body] = &[
     ("accepted", accepted),
     ("manifest", manifest),
     ("register", register),
+    ("entries", entries),
 ];
 
 /// Runs the body of this name.
@@ -80,6 +82,36 @@ fn manifest(bytes: &[u8]) {
 fn register(bytes: &[u8]) {
     let read = Register::parse(bytes);
     assert_eq!(read, Register::parse(bytes));
+}
+
+/// A file of each format: what is read keeps to its limits, has a name of its own, and is known to a ledger that has just this.
+fn entries(bytes: &[u8]) {
+    for file in ["MEMORY.md", "notes.jsonl", "jobs.json", ".claude/loop.md"] {
+        let found = entries::read(file, bytes);
+        let mut names: Vec<&str> = Vec::new();
+        for entry in &found.entries {
+            assert!(!entry.text.is_empty() && entry.text.len() <= entries::ENTRY_BYTES_MAX);
+            assert!(entry.name.len() <= actum_core::ENTRY_NAME_MAX);
+            assert!(!entry.name.contains(char::is_control), "{}", entry.name);
+            names.push(&entry.name);
+        }
+        names.sort_unstable();
+        assert!(names.windows(2).all(|pair| pair.first() != pair.last()), "two share a name");
+        for flaw in &found.flaws {
+            assert!(!flaw.to_string().contains(char::is_control), "{flaw:?}");
+        }
+        let known: Vec<_> = (0..)
+            .zip(&found.entries)
+            .map(|(record, entry)| Known {
+                name: entry.name.clone(),
+                content: entry.content(),
+                record,
+            })
+            .collect();
+        let compared = entries::compare(&found.entries, &known);
+        let states = known.iter().map(|known| State::Known { record: known.record });
+        assert!(compared.states.into_iter().eq(states) && compared.gone.is_empty());
+    }
 }
 
 /// The file of a segment: whatever verifies is what sealing its event again gives.

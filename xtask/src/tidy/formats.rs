@@ -16,6 +16,10 @@ const PAGES: &[Page] = &[
     },
     Page { path: "docs/formats/policy.md", vectors: Vectors::None("a file that a person writes") },
     Page {
+        path: "docs/formats/entries.md",
+        vectors: Vectors::None("the files are those of other programs; tests show what is read"),
+    },
+    Page {
         path: "docs/formats/values.md",
         vectors: Vectors::None("digests of calls are kept, their bytes are not; a test pins one"),
     },

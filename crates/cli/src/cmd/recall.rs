@@ -62,13 +62,13 @@ pub(crate) fn recall(context: &Context, args: &args::Recall) -> Outcome<u8> {
     let is_served = matches!(code.decision(), Decision::Allow | Decision::Label);
     if let (true, Some(session)) = (is_served, session) {
         let by = seen_by(&desk, by, &session);
-        let content = desk.keep(&text)?;
+        let kept = desk.keep(&text)?;
         let seen = NewObservation {
             session,
             seen: Seen::Recalled,
             channel: fixed(ChannelName::new("file:memory"))?,
             author: fixed(AuthorName::new("memory"))?,
-            content,
+            content: kept,
             entry: Some((namespace, args.entry.clone())),
             answers: None,
             carries: None,

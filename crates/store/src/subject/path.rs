@@ -31,7 +31,7 @@ impl TreePath {
     }
 
     /// The path of a text, which has none, and of the root itself.
-    pub(super) fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         Self(Box::default())
     }
 

@@ -5,6 +5,7 @@ mod accepted;
 mod cache;
 mod child;
 mod crash;
+mod entries;
 mod hunt;
 mod journey;
 mod kill;
