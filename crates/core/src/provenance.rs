@@ -402,6 +402,12 @@ impl Provenance {
         found.filter(|approval| now_ms <= approval.until_ms)
     }
 
+    /// Whether any call of this session has an approval.
+    pub(crate) fn has_approvals(&self, session: u32) -> bool {
+        let first = (session, Digest::from_bytes([0; 32]));
+        self.approved.range(first..).next().is_some_and(|((of, _), _)| *of == session)
+    }
+
     /// Every approval that was not used yet.
     pub fn approvals(&self) -> impl Iterator<Item = &Approval> {
         self.approvals.values()

@@ -155,8 +155,11 @@ impl Desk<'_> {
         if self.views.distrusted_since().is_some() {
             return None;
         }
-        let call = self.asked.call.digest();
-        let approval = self.views.provenance().approval(self.asked.session?, &call, self.now_ms);
+        let (session, provenance) = (self.asked.session?, self.views.provenance());
+        if !provenance.has_approvals(session) {
+            return None;
+        }
+        let approval = provenance.approval(session, &self.asked.call.digest(), self.now_ms);
         approval.map(|approval| approval.event)
     }
 
