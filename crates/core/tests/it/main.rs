@@ -14,6 +14,7 @@ mod origin;
 mod policy;
 mod policy_tools;
 mod provenance;
+mod requests;
 mod value;
 mod vectors;
 
