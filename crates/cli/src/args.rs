@@ -79,6 +79,12 @@ pub(crate) enum Command {
     Act(memory::Act),
     /// Record how a call went that was allowed
     End(memory::End),
+    /// Compare memory files with what the ledger knows of them
+    Inventory(memory::Inventory),
+    /// Look at entries of memory files, and make them the owner's word
+    Adopt(memory::Adopt),
+    /// Entries that are withheld until their owner looks at them
+    Quarantine(memory::Quarantine),
     /// Adapters: who may observe
     #[command(subcommand)]
     Adapter(memory::Adapter),

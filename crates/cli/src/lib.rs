@@ -12,6 +12,7 @@ mod losses;
 mod reference;
 mod say;
 mod subject;
+mod survey;
 mod time;
 
 use std::path::Path;
@@ -77,6 +78,9 @@ fn dispatch(cli: &Cli, say: Say) -> Outcome<u8> {
         Command::Fire(args) => cmd::recall::fire(&find()?, args),
         Command::Act(args) => cmd::act::act(&find()?, args),
         Command::End(args) => cmd::act::end(&find()?, args),
+        Command::Inventory(args) => cmd::inventory::run(&find()?, args),
+        Command::Adopt(args) => cmd::adopt::run(&find()?, args),
+        Command::Quarantine(args) => cmd::quarantine::run(&find()?, args),
         Command::Adapter(args) => cmd::adapter::run(&find()?, args),
         Command::Key(args) => cmd::key::run(&find()?, args),
         Command::Demo => cmd::demo::run(say),

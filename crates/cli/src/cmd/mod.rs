@@ -2,14 +2,17 @@
 
 pub(crate) mod act;
 pub(crate) mod adapter;
+pub(crate) mod adopt;
 pub(crate) mod demo;
 pub(crate) mod ground;
 pub(crate) mod init;
+pub(crate) mod inventory;
 pub(crate) mod key;
 pub(crate) mod log;
 mod log_memory;
 pub(crate) mod observe;
 pub(crate) mod policy;
+pub(crate) mod quarantine;
 pub(crate) mod recall;
 pub(crate) mod remember;
 pub(crate) mod resolve;

@@ -8,6 +8,7 @@ mod exits;
 mod grounding;
 mod journey;
 mod json;
+mod memory_files;
 mod resolve;
 mod run;
 mod shell;
