@@ -338,9 +338,13 @@ impl Draft<'_> {
                 Parents::Proven(events.to_vec())
             }
         };
-        let context_least = known
-            .and_then(|number| self.session(number))
-            .map_or(Authority::Untrusted, |session| session.least);
+        let unknown = if self.views.rules().hold(Rule::UnknownContext) {
+            Authority::Untrusted
+        } else {
+            Authority::User
+        };
+        let session_known = known.and_then(|number| self.session(number));
+        let context_least = session_known.map_or(unknown, |session| session.least);
         let authority = match proven {
             None if !self.views.rules().hold(Rule::LeastOfAll) => Authority::Derived,
             None => context_least.meet(Authority::Derived),

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use actum_core::Rule;
 use actum_testkit::cases::{Case, all, play};
 
 fn folder() -> &'static Path {
@@ -35,6 +36,15 @@ fn without_its_rules_every_case_comes_out_otherwise() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_rule_has_a_case() {
+    let cases = all(folder()).unwrap();
+    let named: Vec<Rule> = cases.values().flat_map(|case| case.named_rules().unwrap()).collect();
+    let without: Vec<_> =
+        Rule::ALL.iter().filter(|rule| !named.contains(rule)).map(|rule| rule.word()).collect();
+    assert!(without.is_empty(), "no case names {without:?}");
 }
 
 #[test]
