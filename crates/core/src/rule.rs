@@ -107,6 +107,10 @@ rules! {
     Label, "label";
     /// A task that is not trusted, or not what it was, does not fire.
     Fire, "fire";
+    /// Who asks may ask that, and for that session.
+    Caller, "caller";
+    /// What is worth more is replaced or forgotten by the owner alone.
+    Outranked, "outranked";
     /// In profile `strict` an untrusted entry that looks like an instruction is quarantined.
     Strict, "strict";
 }

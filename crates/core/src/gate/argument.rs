@@ -80,14 +80,14 @@ pub(crate) fn passages_of<'a>(
         }
         let text = match gate.surroundings.content(&item.content) {
             Content::Known(text) => text,
-            Content::Missing => {
+            Content::Edited if views.rules().hold(Rule::Changed) => return Err(Edited(*event)),
+            Content::Missing | Content::Edited => {
                 texts.least = texts.least.meet(unknown);
                 if unknown < lowest {
                     (lowest, texts.least_event) = (unknown, Some(*event));
                 }
                 continue;
             }
-            Content::Edited => return Err(Edited(*event)),
         };
         let author = views.name(Space::Author, item.author).unwrap_or_default();
         let author = core::str::from_utf8(author).ok().and_then(|name| ToolName::new(name).ok());
@@ -270,7 +270,20 @@ fn could_be_told_apart(value: &Value) -> bool {
                 >= crate::origin::DIGITS_IDENTIFY
         }
         Value::Text(text) => text.chars().count() >= crate::origin::TEXT_IDENTIFIES,
-        Value::List(items) => items.iter().any(could_be_told_apart),
+        // Short pieces, said back one behind the other, are a long one.
+        Value::List(items) => {
+            let length: usize = items.iter().map(characters).sum();
+            items.iter().any(could_be_told_apart) || length >= crate::origin::TEXT_IDENTIFIES
+        }
         Value::Map(_) => true,
+    }
+}
+
+fn characters(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Map(_) => 0,
+        Value::Number(number) => number.as_str().len(),
+        Value::Text(text) => text.chars().count(),
+        Value::List(items) => items.iter().map(characters).sum(),
     }
 }

@@ -6,6 +6,7 @@ mod clock;
 mod commit;
 mod durable;
 mod encoding;
+mod gate;
 mod ground;
 mod keys;
 mod looks;
