@@ -23,6 +23,8 @@ use crate::{keys, seeds};
 const OWNER: Caller = Caller::Owner(Owner::Terminal);
 const HOOK: Caller = Caller::Adapter(0);
 const START_MS: u64 = 1_800_000_000_000;
+/// Nothing was settled, so a rule is what it says.
+static NO_COMMANDS: BTreeMap<StepName, Digest> = BTreeMap::new();
 const POLICY: &str = r#"
 version = 1
 [steps.check]
@@ -428,7 +430,7 @@ impl World {
 }
 
 fn gate(policy: &Policy, presence: Presence) -> Gate<'_> {
-    Gate { force: Some(InForce { policy, programs: &[] }), surroundings: &Things, presence }
+    Gate { force: Some(InForce { policy, programs: &[], commands: &NO_COMMANDS }), surroundings: &Things, presence }
 }
 
 fn call_digest(tool: u8, value: u8) -> Digest {
