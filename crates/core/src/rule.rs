@@ -45,6 +45,8 @@ rules! {
     Nowhere, "nowhere";
     /// Of the places where a value stands, the greatest counts.
     Greatest, "greatest";
+    /// A path counts as what it leads to as well.
+    Links, "links";
     /// Addresses in outgoing text bind.
     Outgoing, "outgoing";
     /// A fetch of an address that stood whole in a fetched result needs no question.

@@ -7,10 +7,10 @@ use crate::caller::{Asks, Caller, CallerKind, may};
 use crate::canon::Digest;
 use crate::event::{
     Audience, Consented, ENTRY_NAME_MAX, Enrolled, EntryKind, Event, FIELDS_MAX, Granted,
-    LIMITS_MAX, Limit, LimitKind, Opened, Owner, PARENTS_MAX, Parents, REASON_MAX, Released,
-    Revoked, Revokes, Space, Start, Superseded, Wrote,
+    LIMITS_MAX, Limit, LimitKind, Opened, Owner, PARENTS_MAX, Parents, Quarantined, REASON_MAX,
+    Released, Revoked, Revokes, Space, Start, Superseded, Wrote,
 };
-use crate::gate::check_limit;
+use crate::gate::{DecisionCode, QUARANTINE_MAX, check_limit};
 use crate::kind::ValueKind;
 use crate::names::{ArgumentName, AuthorName, ChannelName, Namespace, SessionName, ToolName};
 use crate::policy::ChannelPattern;
@@ -345,6 +345,14 @@ impl Draft<'_> {
         };
         let session_known = known.and_then(|number| self.session(number));
         let context_least = session_known.map_or(unknown, |session| session.least);
+        let in_ledger = |event: &u64| self.views.provenance().item(*event).is_some();
+        if !proven.unwrap_or_default().iter().all(in_ledger) {
+            // What it came of is not there to be judged: nobody sees it before its owner has.
+            if self.views.provenance().unreleased() >= QUARANTINE_MAX {
+                return Err(Rejected::NoParent);
+            }
+            return Ok(self.hold(entry));
+        }
         let authority = match proven {
             None if !self.views.rules().hold(Rule::LeastOfAll) => Authority::Derived,
             None => context_least.meet(Authority::Derived),
@@ -383,6 +391,20 @@ impl Draft<'_> {
         let before = number.and_then(|number| self.views.record_of(number, &entry.name));
         let before = before.map(|item| self.views.provenance().standing(item));
         before.is_some_and(|before| before >= Authority::Approved && before > authority)
+    }
+
+    /// Withholds an entry that names a parent which is not there.
+    fn hold(&mut self, entry: &NewEntry) -> u64 {
+        let namespace = self.number(Space::Namespace, entry.namespace.as_str().as_bytes());
+        let reason = DecisionCode::MissingParent.number();
+        let (name, content) = (entry.name.as_str(), entry.content);
+        self.push(&Event::Quarantined(Quarantined {
+            record: None,
+            namespace,
+            name,
+            content,
+            reason,
+        }))
     }
 
     fn push_record(

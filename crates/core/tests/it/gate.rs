@@ -11,7 +11,7 @@ use actum_core::{
     Ledger, LimitKind, MANDATE_MS_MAX, MemoryRequest, Namespace, NewAudience, NewCall, NewCallEnd,
     NewEntry, NewFire, NewLimit, NewMandate, NewObservation, NewRecall, NewStart, Number, Owner,
     PARENTS_MAX, Permit, Presence, Purpose, REASON_MAX, Reading, Request, Seen, SessionName, Space,
-    SubjectName, Surroundings, Takes, ToolName, Value, Views, content_digest, judge_act,
+    StepName, SubjectName, Surroundings, Takes, ToolName, Value, Views, content_digest, judge_act,
 };
 use actum_testkit::memory::{Memory, fold};
 use proptest::collection::vec;
@@ -430,7 +430,11 @@ impl World {
 }
 
 fn gate(policy: &Policy, presence: Presence) -> Gate<'_> {
-    Gate { force: Some(InForce { policy, programs: &[], commands: &NO_COMMANDS }), surroundings: &Things, presence }
+    Gate {
+        force: Some(InForce { policy, programs: &[], commands: &NO_COMMANDS }),
+        surroundings: &Things,
+        presence,
+    }
 }
 
 fn call_digest(tool: u8, value: u8) -> Digest {

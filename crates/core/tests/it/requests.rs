@@ -320,7 +320,6 @@ fn wrong(world: &World) -> Vec<MemoryRequest> {
         remember(&long(1025), None, None),
         remember("ok", Some(vec![]), None),
         remember("ok", Some(vec![0; 257]), None),
-        remember("ok", Some(vec![999]), None),
         remember("ok", None, Some(999)),
         MemoryRequest::Forget { record: 1 },
         MemoryRequest::Adopt {

@@ -112,6 +112,7 @@ fn compare(expected: &Expected<'_>, came_out: &CameOut) -> Result<(), String> {
 struct Things {
     texts: BTreeMap<Digest, Content<'static>>,
     subjects: BTreeMap<SubjectName, Digest>,
+    links: BTreeMap<String, String>,
 }
 
 impl Surroundings for Things {
@@ -125,6 +126,10 @@ impl Surroundings for Things {
 
     fn subject(&self, subject: &SubjectName) -> Result<Digest, String> {
         self.subjects.get(subject).copied().ok_or_else(|| "it is not there".to_owned())
+    }
+
+    fn leads_to(&self, path: &str) -> Option<String> {
+        self.links.get(path).cloned()
     }
 }
 
@@ -259,6 +264,10 @@ impl World {
                 let by = self.caller(it.by.as_deref(), "owner")?;
                 let record = self.event(&it.of)?;
                 self.ask(by, MemoryRequest::Forget { record }, nothing())
+            }
+            Step::Link(it) => {
+                self.things.links.insert(it.path.clone(), it.to.clone());
+                Ok(CameOut::Done)
             }
             Step::Edit(it) => {
                 let digest = self.content(&it.of)?;

@@ -88,6 +88,7 @@ steps! {
     }
     Approve { by: Option<String>, of: String, }
     Forget { by: Option<String>, of: String, }
+    Link { path: String, to: String, }
     Edit { of: String, }
     Lose { of: String, }
     Run { name: String, subject: String, outcome: Option<String>, }
