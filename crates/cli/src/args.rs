@@ -52,7 +52,7 @@ pub(crate) enum Command {
     /// Ask whether the ledger backs a claim: was the step done for the subject, as it is now?
     Ground(Ground),
     /// Decide whether a step may be skipped (Algorithm 1 of the paper): only if it is grounded
-    Skip(Ground),
+    Skip(Skip),
     /// Show the events of the ledger
     Log(Log),
     /// Check the whole ledger: is it intact, is it complete, is it fresh?
@@ -157,6 +157,20 @@ pub(crate) struct Ground {
 
     /// HEAD, file:PATH, dir:PATH or text:ANYTHING [default: HEAD for a step on git]
     pub(crate) subject: Option<String>,
+}
+
+/// Ends as `actum ground` does. With --session an allowed skip is recorded there, and not allowed if it cannot be.
+#[derive(Debug, Args)]
+pub(crate) struct Skip {
+    #[command(flatten)]
+    pub(crate) ground: Ground,
+
+    /// The session that leaves the step out
+    #[arg(long)]
+    pub(crate) session: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) door: memory::Door,
 }
 
 /// Names are introduced in events of their own; those and other bookkeeping are shown with --all.

@@ -17,7 +17,7 @@ pub(crate) const STORE_NAME: &str = ".actum";
 pub(crate) const POLICY_NAME: &str = "actum.toml";
 
 /// A command's surroundings.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Context {
     pub(crate) store: Store,
     pub(crate) say: Say,

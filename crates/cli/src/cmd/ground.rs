@@ -1,9 +1,9 @@
 //! `actum ground` and `actum skip`: does the ledger back the claim?
 
-use actum_core::policy::Step;
+use actum_core::policy::{NESTING_MAX, Step};
 use actum_core::{
-    Accepted, Answer, Digest, Evidence, Grounding, Question, Reason, Resolution, Skip, SubjectName,
-    ground, skip,
+    Accepted, Answer, Digest, Evidence, Grounding, Question, Reason, Resolution, SessionName, Skip,
+    SubjectName, ground, skip,
 };
 use actum_store::subject::Taken;
 use actum_store::{AcceptedPolicy, Snapshot, is_running, read_clocks};
@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::args;
 use crate::cmd::log::code_in_words;
 use crate::context::{Context, namespace};
+use crate::door::{Desk, session};
 use crate::losses::Losses;
 use crate::say::{Failure, Outcome, Say, dim, foreign, known_code, paint};
 use crate::subject;
@@ -85,17 +86,54 @@ pub(crate) fn ask(context: Outcome<Context>, args: &args::Ground, say: Say) -> O
 }
 
 /// Algorithm 1: allow the skip if and only if a real run backs it.
-pub(crate) fn decide(context: Outcome<Context>, args: &args::Ground, say: Say) -> Outcome<u8> {
-    let told = told(context, args)?;
+pub(crate) fn decide(context: Outcome<Context>, args: &args::Skip, say: Say) -> Outcome<u8> {
+    let recording = match (&context, &args.session) {
+        (Ok(context), Some(name)) => Some((context.clone(), session(name)?)),
+        (Ok(_) | Err(_), _) => None,
+    };
+    let told = told(context, &args.ground)?;
     let allowed = told.grounding.answer() == Answer::Grounded;
+    let mut event = None;
+    if let (true, Some((context, session))) = (allowed, recording) {
+        // Judged once more, by whoever writes it down: a skip that is not recorded is not allowed.
+        event = Some(record_skip(&context, args, &session)?);
+    }
     let mut value = told.to_json();
     if let Value::Object(keys) = &mut value {
         keys.insert("skip".to_owned(), allowed.into());
+        keys.insert("event".to_owned(), event.into());
     }
     say.json(&value);
     let decision = if allowed { "skip it" } else { "perform it" };
     say.line(&format!("{}\n{}", paint(told.grounding.answer(), decision), told.sentence()));
     Ok(told.grounding.answer().exit_code())
+}
+
+/// Writes down that a step was left out in a session, because it is grounded.
+fn record_skip(context: &Context, args: &args::Skip, session: &SessionName) -> Outcome<u64> {
+    let mut desk = Desk::open(context, "skip")?;
+    let by = desk.agent(&args.door, Some(session))?;
+    let refused = || Failure::new(1, "the ledger does not back this skip any more");
+    let policy = desk.policy().ok_or_else(refused)?;
+    let (step, rule) = subject::step(policy.policy(), &args.ground.step)?;
+    let name = subject::name(rule, args.ground.subject.as_deref())?;
+    let taken = subject::now(context, &name).map_err(|what| Failure::new(1, what))?;
+    let (namespace, rule_digest) = (namespace(policy), policy.rule_digest(rule));
+    let lifetime_ms = rule.lifetime().map(in_ms);
+    let question = Question {
+        namespace: &namespace,
+        step: &step,
+        subject: &name,
+        content: &taken.digest,
+        rule: &rule_digest,
+        lifetime_ms,
+    };
+    let (_, event) = desk.ledger.skip(by, session, &question, &desk.writer.reading)?;
+    event.ok_or_else(refused)
+}
+
+fn in_ms(lifetime: core::time::Duration) -> u64 {
+    u64::try_from(lifetime.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn told(context: Outcome<Context>, args: &args::Ground) -> Outcome<Told> {
@@ -117,32 +155,70 @@ fn told(context: Outcome<Context>, args: &args::Ground) -> Outcome<Told> {
         Ok(policy) => policy,
         Err(failure) => return refused(failure),
     };
-    let (step, rule) = subject::step(policy.policy(), &args.step)?;
-    let name = subject::name(rule, args.subject.as_deref())?;
-    let taken = match subject::now(context, &name) {
-        Ok(taken) => taken,
-        Err(what) => {
-            let reason = Some(Reason::SubjectUnreadable);
-            let hint = None;
-            return refused(Failure { exit: 12, reason, message: what, hint });
+    let asked = Asked { context, snapshot: &snapshot, policy: &policy };
+    match asked.told(args, 0) {
+        Ok(told) => Ok(Told { basis, ..told }),
+        Err(failure) => refused(failure),
+    }
+}
+
+/// One question in a ledger that can be believed, under a policy in force.
+struct Asked<'a> {
+    context: &'a Context,
+    snapshot: &'a Snapshot,
+    policy: &'a AcceptedPolicy,
+}
+
+impl Asked<'_> {
+    /// A step of several steps is grounded if each of them is; the first that is not answers for it.
+    fn told(&self, args: &args::Ground, depth: usize) -> Outcome<Told> {
+        let named = actum_core::StepName::new(&args.step).ok();
+        let found = named.as_ref().and_then(|name| self.policy.policy().step(name));
+        let Some(Step::AllOf(all_of)) = found.filter(|_| depth < NESTING_MAX) else {
+            return self.told_of_one(args);
+        };
+        let mut last = None;
+        for part in all_of.parts() {
+            let (step, subject) = (part.to_string(), args.subject.clone());
+            let told = self.told(&args::Ground { step, subject }, depth + 1)?;
+            if told.grounding.answer() != Answer::Grounded {
+                let step = format!("{} (a part of {})", told.step, args.step);
+                return Ok(Told { step, ..told });
+            }
+            last = Some(told);
         }
-    };
-    let now_ms = read_clocks().wall_ms;
-    let grounding = look_up(&snapshot, &policy, &step, &name, &taken.digest, now_ms);
-    let grounding = tell_running(context, grounding);
-    let changes = what_changed(context, &grounding, &taken);
-    let changes = changes.map(|changes| (subject::in_words(&changes), changes));
-    Ok(Told {
-        step: step.to_string(),
-        subject: name.to_string(),
-        grounding,
-        detail: changes.as_ref().map(|(words, _)| words.clone()).filter(|words| !words.is_empty()),
-        way_out: None,
-        changes: changes
-            .map_or_else(Vec::new, |(_, all)| all.iter().map(ToString::to_string).collect()),
-        basis,
-        now_ms,
-    })
+        let none = || Failure::usage(format!("`{}` has no parts", args.step));
+        last.map(|told| Told { step: args.step.clone(), ..told }).ok_or_else(none)
+    }
+
+    fn told_of_one(&self, args: &args::Ground) -> Outcome<Told> {
+        let Self { context, snapshot, policy } = *self;
+        let (step, rule) = subject::step(policy.policy(), &args.step)?;
+        let name = subject::name(rule, args.subject.as_deref())?;
+        let taken = subject::now(context, &name).map_err(|what| {
+            let reason = Some(Reason::SubjectUnreadable);
+            Failure { exit: 12, reason, message: what, hint: None }
+        })?;
+        let now_ms = read_clocks().wall_ms;
+        let grounding = look_up(snapshot, policy, &step, &name, &taken.digest, now_ms);
+        let grounding = tell_running(context, grounding);
+        let changes = what_changed(context, &grounding, &taken);
+        let changes = changes.map(|changes| (subject::in_words(&changes), changes));
+        Ok(Told {
+            step: step.to_string(),
+            subject: name.to_string(),
+            grounding,
+            detail: changes
+                .as_ref()
+                .map(|(words, _)| words.clone())
+                .filter(|words| !words.is_empty()),
+            way_out: None,
+            changes: changes
+                .map_or_else(Vec::new, |(_, all)| all.iter().map(ToString::to_string).collect()),
+            basis: None,
+            now_ms,
+        })
+    }
 }
 
 fn look_up(
@@ -156,14 +232,13 @@ fn look_up(
     let Some(rule) = policy.policy().step(step).and_then(Step::command) else {
         return Grounding { reason: Reason::NoPolicy, evidence: None };
     };
-    let lifetime = rule.lifetime().map(|lifetime| lifetime.as_millis());
     let question = Question {
         namespace: &namespace(policy),
         step,
         subject: name,
         content,
         rule: &policy.rule_digest(rule),
-        lifetime_ms: lifetime.map(|ms| u64::try_from(ms).unwrap_or(u64::MAX)),
+        lifetime_ms: rule.lifetime().map(in_ms),
     };
     let grounding = ground(snapshot.views(), &question, now_ms);
     // The two doors of the core agree, or neither opens.
