@@ -60,6 +60,11 @@ pub(crate) fn run(context: &Context) -> Outcome<u8> {
         }
         if let Some(offer) = &offer {
             say.line(&format!("  allow it beforehand: {offer}"));
+            if offer.contains("--audience channel:") {
+                say.line(
+                    "  whoever writes to that channel could set it off then, within its limits",
+                );
+            }
         }
         groups.push(json!({
             "asked": asked,

@@ -168,7 +168,7 @@ pub(super) fn to_json(views: &Views, item: &Item) -> Value {
 /// A decision in a line.
 pub(super) fn decision_in_words(views: &Views, event: u64, decided: &Decided) -> String {
     let called = name_of(views, Space::Called, decided.called);
-    let called = if called == FIRE { "a task that fired".to_owned() } else { foreign(&called) };
+    let called = if called == FIRE { "the fire of a task".to_owned() } else { foreign(&called) };
     let session = foreign(&name_of(views, Space::Session, decided.session));
     let by = match decided.decision {
         Decision::Allow => "allowed",

@@ -61,7 +61,12 @@ pub(crate) fn why(context: &Context, event: u64) -> Outcome<u8> {
         say.json(&value);
         return Ok(0);
     }
-    let item = item_at(views, event)?;
+    // What was quarantined is explained by its record.
+    let record = provenance.held_at(event).and_then(|held| held.record);
+    let item = item_at(views, record.unwrap_or(event))?;
+    if let Some(line) = held_line(views, event) {
+        say.line(&line);
+    }
     let links = chain.links(item);
     chain.tell(context, &links);
     let mut value = thing::to_json(views, item);
@@ -106,6 +111,13 @@ pub(crate) fn trace(context: &Context, event: u64) -> Outcome<u8> {
 
 fn item_at(views: &Views, event: u64) -> Outcome<&Item> {
     views.provenance().item(event).ok_or_else(|| {
+        if let Some(held) = views.provenance().held_at(event) {
+            let (name, code) = (&held.name, thing::code_in_words(held.reason));
+            let message =
+                format!("{name} is withheld ({code}) and has no record of where it came from");
+            return Failure::usage(message)
+                .hint("the owner looks at it: `actum quarantine`, then releases it or leaves it");
+        }
         let what = if event < views.position().count {
             format!("event {event} is no record, nothing that was seen, and no decision")
         } else {
@@ -144,6 +156,16 @@ fn decision_lines(views: &Views, event: u64, decided: &Decided, at_ms: Option<u6
     let mut lines = vec![format!("decision {event}: {what} in {session} {by}{at} ({code_word})")];
     lines.extend(code.map(|code| format!("  {}", code.sentence())));
     lines
+}
+
+/// What an event withheld, if it is one that did.
+fn held_line(views: &Views, event: u64) -> Option<String> {
+    let held = views.provenance().held_at(event)?;
+    let code = thing::code_in_words(held.reason);
+    let why = DecisionCode::from_number(held.reason).map_or("", DecisionCode::sentence);
+    let now =
+        held.released.map_or_else(String::new, |it| format!(" Released by event {}.", it.event));
+    Some(format!("event {event} withheld {} ({code}): {why}{now}", foreign(&held.name)))
 }
 
 /// What made the agent act: the newest turn or message before that in its session, unless its context was emptied since, or the
@@ -256,6 +278,9 @@ impl Chain<'_> {
             (_, Lineage::Root, _) => None,
             (_, _, None) => Some("because nothing else was before the model".to_owned()),
             (_, Lineage::Context { .. }, Some(least)) => {
+                if least > item.authority {
+                    return Some(format!("put together from {} ({least})", names()));
+                }
                 Some(format!("for what was before the model includes {} ({least})", names()))
             }
             (_, Lineage::These(_), Some(_)) => Some(format!("for it came of {}", names())),

@@ -94,8 +94,12 @@ impl Page {
         let revoke = format!("actum mandate revoke {} --yes --json", granted["event"]);
         self.lists(&["mandate revoke"], &shell.json(&revoke));
         self.lists(&["mandate revoke"], &shell.json(&revoke));
-        shell.quietly("actum remember --yes --session $(cat s) --entry MEMORY.md#rent 'A note.'");
-        shell.said("actum recall --entry MEMORY.md#rent 'Another note.'");
+        shell.quietly(
+            "actum adapter add hook --channels user --to hook.key --yes
+            actum remember --yes --session $(cat s) --entry MEMORY.md#rent 'A note.'
+            actum remember --yes --session $(cat s) --entry MEMORY.md#old 'A note.' --supersedes $(actum log --kind wrote --json | tail -1 | sed 's/.*\"index\":\\([0-9]*\\).*/\\1/')",
+        );
+        shell.said("actum recall --entry MEMORY.md#old 'Another note.'");
         let trace = shell.json("actum trace 9 --json");
         self.lists(&["thing", "trace"], &trace);
         self.lists_all(&["thing"], &trace["descendants"]);
