@@ -57,7 +57,11 @@ pub(crate) enum Command {
     Log(Log),
     /// Check the whole ledger: is it intact, is it complete, is it fresh?
     Verify,
-    /// Take back a run that passed: from now on it contradicts
+    /// Take back a run that passed, a record, or all of a channel or an author
+    ///
+    /// A run that is taken back contradicts. A record, or all that came through a channel or from an author, is withheld with
+    /// everything that came of it, and what was allowed while it was before a model is listed. It asks on a terminal, or takes
+    /// --yes. Nothing is raised by it.
     Revoke(Revoke),
     /// Show what was lost, and go on without it
     Resolve(Confirm),
@@ -85,6 +89,34 @@ pub(crate) enum Command {
     Adopt(memory::Adopt),
     /// Entries that are withheld until their owner looks at them
     Quarantine(memory::Quarantine),
+    /// Show the calls that wait for you
+    ///
+    /// Each with its receipt, the exact call and where its binding arguments came from. Equal questions stand together, and from
+    /// the second on a mandate is offered that would answer them beforehand.
+    Inbox,
+    /// Allow one call that waits, once
+    ///
+    /// Shows the exact call and where each of its binding arguments came from, and asks. An approval is for this call, once, for a
+    /// short time; any change is another call.
+    Approve(memory::Approve),
+    /// Mandates: what you allow beforehand
+    #[command(subcommand)]
+    Mandate(memory::Mandate),
+    /// Explain where something came from, or why a call was decided so
+    ///
+    /// A record or anything that was seen is followed down to its roots; of a whole context only what is worth least is named. A
+    /// decision is explained by its reason, by what made the agent act, and by the least origin that decided it.
+    Why(memory::OfEvent),
+    /// Show what came of something, and what was allowed while it was before a model
+    ///
+    /// Everything that was made from it, with its state, and every call that was allowed while it, or anything made from it, was
+    /// before a model: what it may have brought about.
+    Trace(memory::OfEvent),
+    /// Show what no rule guards: the guarantee equals the coverage
+    ///
+    /// Tools that calls were decided of and no rule of the policy in force guards, sessions that were seen only in part, and
+    /// tools that are listed and were never seen. Ends with 0 if all that was seen is covered, 14 if not.
+    Coverage,
     /// Adapters: who may observe
     #[command(subcommand)]
     Adapter(memory::Adapter),
@@ -211,10 +243,14 @@ pub(crate) struct Log {
 
 /// An owner's act: asks on a terminal, or takes --yes.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples: actum revoke 41 --reason 'wrong branch'
+          actum revoke --channel web:rent.example --from 2026-05-03T00:00:00Z --reason 'taken over'")]
 pub(crate) struct Revoke {
-    /// The run, by the index of its beginning (see `actum log`)
-    #[arg(value_parser = index)]
-    pub(crate) run: u64,
+    #[command(flatten)]
+    pub(crate) what: Revocable,
+
+    #[command(flatten)]
+    pub(crate) during: memory::Interval,
 
     /// Why
     #[arg(long)]
@@ -222,6 +258,27 @@ pub(crate) struct Revoke {
 
     #[command(flatten)]
     pub(crate) confirm: Confirm,
+}
+
+/// What is taken back: one of these.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct Revocable {
+    /// The run, by the index of its beginning (see `actum log`)
+    #[arg(value_parser = index)]
+    pub(crate) run: Option<u64>,
+
+    /// A record, or anything that was seen, by its event
+    #[arg(long, value_name = "N", value_parser = index)]
+    pub(crate) record: Option<u64>,
+
+    /// Everything that came through this channel
+    #[arg(long, value_name = "NAME")]
+    pub(crate) channel: Option<String>,
+
+    /// Everything by this author
+    #[arg(long, value_name = "NAME")]
+    pub(crate) author: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -293,6 +293,10 @@ pub(crate) enum Adapter {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Mandate {
     /// Grant one
+    ///
+    /// It is shown in words first. Limits are given as ARGUMENT=VALUE. A call is covered if it is within all of them; an argument
+    /// that comes from somewhere untrusted only if --equal or --one-of fixes it. One that narrows another has its limits as well,
+    /// and ends no later.
     Grant(Box<Grant>),
     /// List them, with what is left of each
     List,
@@ -307,8 +311,7 @@ pub(crate) enum Mandate {
     },
 }
 
-/// Limits are given as ARGUMENT=VALUE. A call is covered if it is within all of them; an argument that comes from somewhere
-/// untrusted only if --equal or --one-of fixes it.
+/// Limits are given as ARGUMENT=VALUE.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example: actum mandate grant --tool bank/pay --audience session:s-1f2e --equal payee=DE89 --range amount=0..50 --uses 3 --for 24h"
@@ -362,8 +365,7 @@ pub(crate) struct Grant {
     pub(crate) confirm: Confirm,
 }
 
-/// Shows the exact call and where each of its binding arguments came from, and asks. An approval is for this call, once, for a
-/// short time; any change is another call.
+/// An approval is for one call, once, for a short time.
 #[derive(Debug, Args)]
 pub(crate) struct Approve {
     /// The receipt, as `actum inbox` shows it
@@ -443,7 +445,7 @@ pub(crate) struct Interval {
     pub(crate) until: Option<u64>,
 }
 
-/// One event, by its number.
+/// One event, by its number, as `actum log` shows it.
 #[derive(Debug, Args)]
 pub(crate) struct OfEvent {
     /// A record, a decision, or anything that was seen

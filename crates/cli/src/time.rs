@@ -30,14 +30,25 @@ pub(crate) fn ago(ms: u64, now_ms: u64) -> String {
     }
 }
 
-/// Reads `90s`, `5m`, `2h 30m`.
+/// The day of a moment in the person's own time zone.
+pub(crate) fn day(ms: u64) -> String {
+    timestamp(ms).to_zoned_datetime(TimeZone::system()).strftime("%Y-%m-%d").to_string()
+}
+
+/// Reads `90s`, `5m`, `2h 30m`, `7d`. A day is 24 hours.
 ///
 /// # Errors
 /// What a duration looks like.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let parsed: Result<SignedDuration, _> = text.parse();
+    let days = text.strip_suffix('d').and_then(|days| days.parse::<u32>().ok());
+    let parsed: Result<SignedDuration, _> = match days {
+        Some(days) => Ok(SignedDuration::from_hours(i64::from(days) * 24)),
+        None => text.parse(),
+    };
     let length = parsed.ok().and_then(|length| Duration::try_from(length).ok());
-    length.filter(|length| !length.is_zero()).ok_or_else(|| "write it as 90s, 5m or 2h".to_owned())
+    length
+        .filter(|length| !length.is_zero())
+        .ok_or_else(|| "write it as 90s, 5m, 2h or 7d".to_owned())
 }
 
 /// Reads a moment, such as `2026-05-03T12:00:00Z`, in ms since 1970.

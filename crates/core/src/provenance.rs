@@ -385,13 +385,47 @@ impl Provenance {
 
     /// Everything that came of an item, oldest first.
     pub fn descendants(&self, of: u64) -> Vec<u64> {
+        self.descendants_of_any(&[of])
+    }
+
+    /// Everything that came of any of these items, oldest first.
+    pub fn descendants_of_any(&self, of: &[u64]) -> Vec<u64> {
         let mut found = BTreeSet::new();
-        let mut next = vec![of];
+        let mut next = of.to_vec();
         while let Some(event) = next.pop() {
             let new = self.children_of(event).into_iter().filter(|child| found.insert(*child));
             next.extend(new);
         }
         found.into_iter().collect()
+    }
+
+    /// The items that a revocation of this channel would withhold by themselves, for an interval of admission times in ms.
+    pub fn through_channel(&self, number: u32, from_ms: u64, until_ms: u64) -> Vec<u64> {
+        self.bound_by(&Interval { channel: true, number, from_ms, until_ms, event: 0 })
+    }
+
+    /// The same of this author.
+    pub fn by_author(&self, number: u32, from_ms: u64, until_ms: u64) -> Vec<u64> {
+        self.bound_by(&Interval { channel: false, number, from_ms, until_ms, event: 0 })
+    }
+
+    fn bound_by(&self, interval: &Interval) -> Vec<u64> {
+        let bound = self.items.iter().filter(|it| interval.binds(it.channel, it.author, it.at_ms));
+        bound.map(|item| item.event).collect()
+    }
+
+    /// The event that revoked this channel for all of such an interval already.
+    pub fn channel_revoked(&self, number: u32, from_ms: u64, until_ms: u64) -> Option<u64> {
+        self.covered_by(&Interval { channel: true, number, from_ms, until_ms, event: 0 })
+    }
+
+    /// The same of this author.
+    pub fn author_revoked(&self, number: u32, from_ms: u64, until_ms: u64) -> Option<u64> {
+        self.covered_by(&Interval { channel: false, number, from_ms, until_ms, event: 0 })
+    }
+
+    fn covered_by(&self, interval: &Interval) -> Option<u64> {
+        self.intervals.iter().find(|known| known.covers(interval)).map(|known| known.event)
     }
 
     /// Every mandate.
@@ -497,7 +531,12 @@ impl Provenance {
     /// What was decided, allowed, while this or anything that came of it was before the model: what it may have brought
     /// about.
     pub fn uses(&self, of: u64) -> Vec<u64> {
-        let all = [of].into_iter().chain(self.descendants(of));
+        self.uses_of_any(&[of])
+    }
+
+    /// The same for several things together.
+    pub fn uses_of_any(&self, of: &[u64]) -> Vec<u64> {
+        let all = of.iter().copied().chain(self.descendants_of_any(of));
         let mut since: BTreeMap<u32, u64> = BTreeMap::new();
         for event in all {
             for number in self.sessions_with(event) {
@@ -1140,6 +1179,13 @@ impl Interval {
     fn binds(&self, channel: u32, author: u32, at_ms: u64) -> bool {
         let number = if self.channel { channel } else { author };
         number == self.number && (self.from_ms..=self.until_ms).contains(&at_ms)
+    }
+
+    const fn covers(&self, other: &Self) -> bool {
+        self.channel == other.channel
+            && self.number == other.number
+            && self.from_ms <= other.from_ms
+            && self.until_ms >= other.until_ms
     }
 }
 

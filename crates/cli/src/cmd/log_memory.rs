@@ -1,11 +1,12 @@
 //! What `actum log` says of the events about what an agent remembers, calls and is allowed.
 
 use actum_core::{
-    Decided, Event, Granted, Observed, Opened, Owner, Parents, Revoked, Revokes, Space, Views,
-    Wrote,
+    Decided, DecisionCode, Event, Granted, Observed, Opened, Owner, Parents, Revoked, Revokes,
+    Space, Views, Wrote,
 };
 use serde_json::{Value, json};
 
+use super::thing::code_in_words;
 use crate::time::{local, utc};
 
 /// An event of these kinds in words and as facts; any other has neither.
@@ -29,13 +30,14 @@ pub(super) fn remembered(event: &Event<'_>, views: &Views) -> (String, Value) {
             (words, json!({ "record": record, "by": by, "owner": owner }))
         }
         Event::Quarantined(held) => (
-            format!("{} is withheld (reason {})", held.name, held.reason),
+            format!("{} is withheld ({})", held.name, code_in_words(held.reason)),
             json!({
                 "record": held.record,
                 "namespace": text(Space::Namespace, held.namespace),
                 "name": held.name,
                 "content": held.content.to_string(),
                 "reason": held.reason,
+                "code": code_word(held.reason),
             }),
         ),
         Event::Released(released) => {
@@ -89,6 +91,10 @@ pub(super) fn remembered(event: &Event<'_>, views: &Views) -> (String, Value) {
         | Event::Resolved { .. }
         | Event::Rotated { .. } => (String::new(), json!({})),
     }
+}
+
+fn code_word(number: u16) -> Option<&'static str> {
+    DecisionCode::from_number(number).map(DecisionCode::code)
 }
 
 fn opened_session(opened: &Opened, text: &dyn Fn(Space, u32) -> String) -> (String, Value) {
@@ -190,16 +196,19 @@ fn revoked_thing(revoked: &Revoked<'_>, text: &dyn Fn(Space, u32) -> String) -> 
         Revokes::Run | Revokes::Record | Revokes::Mandate => revoked.target.to_string(),
     };
     let (what, reason, owner) = (revoked.what, revoked.reason, revoked.owner);
-    let during = revoked.interval.map_or_else(String::new, |(from, until)| {
-        format!(" from {} to {}", local(from), local(until))
-    });
+    // An end that is open is no time.
+    let from = revoked.interval.map(|(from, _)| from).filter(|from| *from > 0);
+    let until = revoked.interval.map(|(_, until)| until).filter(|until| *until < u64::MAX);
+    let from_words = from.map_or_else(String::new, |from| format!(" from {}", local(from)));
+    let until_words = until.map_or_else(String::new, |until| format!(" until {}", local(until)));
+    let during = format!("{from_words}{until_words}");
     (
         format!("{what} {target}{during}: {reason} (owner known by {owner})"),
         json!({
             "what": what.word(),
             "target": target,
-            "from": revoked.interval.map(|(from, _)| utc(from)),
-            "until": revoked.interval.map(|(_, until)| utc(until)),
+            "from": from.map(utc),
+            "until": until.map(utc),
             "reason": reason,
             "owner": owner.word(),
         }),
@@ -211,7 +220,7 @@ fn decided_call(decided: &Decided, text: &dyn Fn(Space, u32) -> String) -> (Stri
     let session = text(Space::Session, decided.session);
     let (decision, reason) = (decided.decision, decided.reason);
     (
-        format!("{decision}: {called} in {session} (reason {reason})"),
+        format!("{decision}: {called} in {session} ({})", code_in_words(reason)),
         json!({
             "session": session,
             "called": called,
@@ -219,6 +228,7 @@ fn decided_call(decided: &Decided, text: &dyn Fn(Space, u32) -> String) -> (Stri
             "call_id": decided.call_id.to_string(),
             "decision": decision.word(),
             "reason": reason,
+            "code": code_word(reason),
             "origin": decided.origin,
             "count": decided.count,
         }),

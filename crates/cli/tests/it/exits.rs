@@ -160,7 +160,7 @@ fn usage_is_two() {
     ! error: the step holds ' '; letters, digits and _ - . / : @ may stand there
     [2]
     $ actum run --step tests --subject x --timeout soon -- ./check
-    ! error: invalid value 'soon' for '--timeout <TIME>': write it as 90s, 5m or 2h
+    ! error: invalid value 'soon' for '--timeout <TIME>': write it as 90s, 5m, 2h or 7d
     ! 
     ! For more information, try '--help'.
     [2]
@@ -173,7 +173,7 @@ fn usage_is_two() {
     ! For more information, try '--help'.
     [2]
     $ actum revoke seven --reason x
-    ! error: invalid value 'seven' for '<RUN>': write the number of an event, such as 7
+    ! error: invalid value 'seven' for '[RUN]': write the number of an event, such as 7
     ! 
     ! For more information, try '--help'.
     [2]

@@ -481,7 +481,7 @@ fn the_log_shows_what_was_asked_for() {
     !   there are: passed, failed, errored, denied, timed_out, subject_changed_during_run
     [2]
     $ actum log --since soon
-    ! error: invalid value 'soon' for '--since <TIME>': write it as 90s, 5m or 2h
+    ! error: invalid value 'soon' for '--since <TIME>': write it as 90s, 5m, 2h or 7d
     ! 
     ! For more information, try '--help'.
     [2]
@@ -753,6 +753,15 @@ fn every_command_has_a_help_text() {
         "key",
         "key where",
         "key rotate",
+        "inbox",
+        "approve",
+        "mandate",
+        "mandate grant",
+        "mandate list",
+        "mandate revoke",
+        "why",
+        "trace",
+        "coverage",
         "demo",
         "completions",
     ] {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use insta::assert_snapshot;
 use serde_json::Value;
 
+use crate::owner::{PAYS, rent};
 use crate::shell::{Shell, TESTS, text};
 
 const PAGE: &str = include_str!("../../../../docs/json.md");
@@ -45,8 +46,74 @@ impl Page {
     fn lists_log(&mut self, shell: &Shell) {
         for line in shell.said("actum log --all --json").out.lines() {
             let event: Value = serde_json::from_str(line).unwrap();
-            self.lists(&["log", &text(&event, "kind")], &event);
+            let kind = text(&event, "kind");
+            if event.get("target").is_some() {
+                self.lists(&["log", "revoked thing"], &event);
+            } else if self.sections.contains_key(&kind) {
+                self.lists(&["log", &kind], &event);
+            }
         }
+    }
+
+    fn lists_all(&mut self, sections: &[&str], values: &Value) {
+        let values = values.as_array().unwrap();
+        assert!(!values.is_empty(), "{sections:?}");
+        for value in values {
+            self.lists(sections, value);
+        }
+    }
+
+    /// What the owner asks and says about calls, mandates and what is remembered.
+    fn lists_owner(&mut self) {
+        let shell = rent();
+        for _ in 0..2 {
+            shell.said(PAYS);
+        }
+        let inbox = shell.json("actum inbox --json");
+        self.lists(&["inbox"], &inbox);
+        self.lists_all(&["waiting"], &inbox["waiting"]);
+        let calls = &inbox["waiting"][0]["calls"];
+        self.lists_all(&["call"], calls);
+        self.lists_all(&["argument"], &calls[0]["arguments"]);
+        let receipt = text(&calls[0], "receipt");
+        let decision = &calls[0]["event"];
+        let why = shell.json(&format!("actum why {decision} --json"));
+        self.lists(&["decision", "why decision"], &why);
+        self.lists_all(&["thing", "link"], &why["chain"]);
+        self.lists_all(&["argument"], &why["arguments"]);
+        self.lists(&["approve"], &shell.json(&format!("actum approve {receipt} --yes --json")));
+        shell.quietly(PAYS);
+        let granted = shell.json(
+            "actum mandate grant --tool bank/pay --audience session:$(cat s) --range amount=0..5 --budget amount=9 --for 1h --yes --json",
+        );
+        self.lists(&["mandate grant"], &granted);
+        self.lists(&["mandate"], &granted["mandate"]);
+        let mandates = shell.json("actum mandate list --json");
+        self.lists(&["mandate list"], &mandates);
+        self.lists_all(&["mandate"], &mandates["mandates"]);
+        let revoke = format!("actum mandate revoke {} --yes --json", granted["event"]);
+        self.lists(&["mandate revoke"], &shell.json(&revoke));
+        self.lists(&["mandate revoke"], &shell.json(&revoke));
+        shell.quietly(
+            "actum adapter add hook --channels user --to hook.key --yes
+            actum remember --yes --session $(cat s) --entry MEMORY.md#rent 'A note.'
+            actum remember --yes --session $(cat s) --entry MEMORY.md#old 'A note.' --supersedes $(actum log --kind wrote --json | tail -1 | sed 's/.*\"index\":\\([0-9]*\\).*/\\1/')",
+        );
+        shell.said("actum recall --entry MEMORY.md#old 'Another note.'");
+        let trace = shell.json("actum trace 9 --json");
+        self.lists(&["thing", "trace"], &trace);
+        self.lists_all(&["thing"], &trace["descendants"]);
+        self.lists_all(&["decision"], &trace["uses"]);
+        self.lists(&["thing", "why"], &shell.json("actum why 9 --json"));
+        let revoke = "actum revoke --channel web:rent.example --reason x --yes --json";
+        for _ in 0..2 {
+            let revoked = shell.json(revoke);
+            self.lists(&["revoke"], &revoked);
+            self.lists_all(&["thing"], &revoked["withheld"]);
+            self.lists_all(&["decision"], &revoked["uses"]);
+        }
+        self.lists(&["coverage"], &shell.json("actum coverage --json"));
+        self.lists_log(&shell);
     }
 }
 
@@ -97,6 +164,7 @@ fn every_key_is_on_the_page_and_every_key_of_the_page_is_printed() {
     page.lists(&["basis.resolved"], &resolved["basis"]["resolved"]);
     page.lists_log(&shell);
     lists_memory_files(&mut page);
+    page.lists_owner();
     for line in shell.said("actum demo --json").out.lines() {
         page.lists(&["demo"], &serde_json::from_str(line).unwrap());
     }
@@ -230,6 +298,14 @@ fn json_alone_is_on_standard_output() {
         "quarantine",
         "quarantine list --all",
         "quarantine release 1",
+        "inbox",
+        "approve 1-234567",
+        "mandate list",
+        "mandate revoke 1",
+        "revoke --record 1 --reason x",
+        "why 1",
+        "trace 1",
+        "coverage",
     ] {
         let said = shell.said(&format!("actum --json {line}"));
         assert_eq!(said.err, "", "{line}");

@@ -154,6 +154,8 @@ impl Shell {
             (r"\b[0-9a-f]{32}\b", "[ID]"),
             (r"\b[0-9a-f]{12}\b", "[SHORT]"),
             (r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d{3})?Z?", "[TIME]"),
+            (r"\b\d{4}-\d\d-\d\d\b", "[DAY]"),
+            (r"\bs-[0-9a-f]{16}\b", "[SESSION]"),
             (r"\d+ s ago", "[AGO]"),
             (r"process \d+", "process [PID]"),
             (r"\d+ bytes would", "[NUMBER] bytes would"),

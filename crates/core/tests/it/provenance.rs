@@ -314,6 +314,32 @@ fn one_parent_word_for_word_keeps_its_authority_and_nothing_else_does() {
 }
 
 #[test]
+fn what_a_revocation_would_take_is_told_before_it_does() {
+    let mut world = World::new();
+    world.open(0, Start::Fresh, None);
+    let turn = world.see(0, Seen::Turn, Authority::User, USER);
+    let page = world.see(0, Seen::Result, Authority::Untrusted, WEB);
+    let later = world.see(0, Seen::Result, Authority::Untrusted, WEB);
+    let note = world.write(0, Authority::Untrusted, Parents::Proven(vec![page]));
+    let both = world.write(0, Authority::Untrusted, Parents::Proven(vec![turn, later]));
+    let at = |world: &World, event| world.views.provenance().item(event).unwrap().at_ms;
+    let (from, until) = (at(&world, page), at(&world, page));
+    let provenance = world.views.provenance();
+    assert_eq!(provenance.through_channel(WEB, 0, u64::MAX), [page, later]);
+    assert_eq!(provenance.through_channel(WEB, from, until), [page]);
+    assert_eq!(provenance.by_author(USER, 0, u64::MAX), [turn, note, both]);
+    assert_eq!(provenance.descendants_of_any(&[page, later]), [note, both]);
+    assert_eq!(provenance.channel_revoked(WEB, from, until), None);
+    let revoked = world.revoke(Revokes::Channel, u64::from(WEB), Some((0, until)));
+    let provenance = world.views.provenance();
+    assert_eq!(provenance.channel_revoked(WEB, from, until), Some(revoked));
+    assert_eq!(provenance.channel_revoked(WEB, from, until + 1), None);
+    assert_eq!(provenance.author_revoked(WEB, from, until), None);
+    let withheld = |event| provenance.item(event).unwrap().withheld.is_some();
+    assert_eq!([page, note, later, both].map(withheld), [true, true, false, false]);
+}
+
+#[test]
 fn a_diamond_is_no_loop_and_what_is_not_there_is_no_parent() {
     let mut world = World::new();
     world.open(0, Start::Fresh, None);
