@@ -6,6 +6,7 @@
 #![expect(clippy::float_arithmetic, reason = "figures of a report, never hashed")]
 
 mod disk;
+mod gate;
 mod ledgers;
 mod measure;
 mod memory;
@@ -111,6 +112,8 @@ fn measure_all(size: &Size) -> Result<Table, String> {
     eprintln!("grounding checks, up to {} runs ...", size.runs.last().unwrap_or(&0));
     memory::grounding(size, &python, &mut table)?;
     memory::bytes(&python, &mut table);
+    eprintln!("decisions of the gate, up to {} records ...", size.runs.last().unwrap_or(&0));
+    gate::decisions(size, &mut table)?;
     disk::everything(size, &python, &mut table)?;
     Ok(table)
 }
@@ -125,6 +128,6 @@ mod tests {
         for text in [table.plain(), table.markdown(), table.json()] {
             assert!(text.contains("grounding check"), "{text}");
         }
-        assert_eq!(table.verdicts().count(), 6, "{}", table.plain());
+        assert_eq!(table.verdicts().count(), 8, "{}", table.plain());
     }
 }

@@ -379,16 +379,22 @@ pub(crate) struct Approve {
     pub(crate) confirm: Confirm,
 }
 
-/// What is withheld until its owner looks at it.
+/// What is withheld until its owner looks at it. Without a word behind it, it is listed.
+#[derive(Debug, Args)]
+pub(crate) struct Quarantine {
+    #[command(subcommand)]
+    pub(crate) what: Option<OfQuarantine>,
+}
+
 #[derive(Debug, Subcommand)]
-pub(crate) enum Quarantine {
+pub(crate) enum OfQuarantine {
     /// List it, with reasons
     List {
         /// What was released as well
         #[arg(long)]
         all: bool,
     },
-    /// Release an entry as it was found: that is a new record, of the owner's authority
+    /// Show an entry as it was found, ask, and release it: that is a new record, of the owner's authority
     Release {
         /// The event that withheld it
         #[arg(value_parser = index)]
@@ -401,19 +407,22 @@ pub(crate) enum Quarantine {
 
 /// Reads memory files - MEMORY.md, CLAUDE.md, AGENTS.md with their imports, JSON lines, job lists - entry by entry, and says of
 /// each whether it is what its record says. Changes nothing.
+///
+/// Ends with 0 if everything is known and may be used; 14 if something is unknown, changed, moved, withheld or in quarantine;
+/// 1 if that is not so, but something could not be read.
 #[derive(Debug, Args)]
 pub(crate) struct Inventory {
     /// Files and folders of this project
-    #[arg(required = true)]
+    #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 }
 
-/// Shows every entry that is unknown or changed, and asks. What is adopted is the owner's word from now on; nothing is adopted
-/// unseen.
+/// Shows every entry that is unknown, changed, moved, withheld or untrusted, and asks. What is adopted is the owner's word from
+/// now on, exactly as it was shown; nothing is adopted unseen. What it replaces is taken back, with all that came of that.
 #[derive(Debug, Args)]
 pub(crate) struct Adopt {
     /// Files and folders of this project
-    #[arg(required = true)]
+    #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 
     /// Only the entries with these names, as `actum inventory` prints them

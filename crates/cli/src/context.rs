@@ -111,16 +111,25 @@ pub(crate) fn confirm(question: &str, yes: bool) -> Outcome<Owner> {
         return Err(Failure::new(FAILED, format!("nobody is there to ask: {question}"))
             .hint("call it on a terminal, or say --yes: the ledger then records `yes-flag`"));
     }
+    match answer(&format!("{question} [y/N]"))?.as_deref() {
+        Some("y" | "Y" | "yes") => Ok(Owner::Terminal),
+        Some(_) | None => Err(not_confirmed()),
+    }
+}
+
+pub(crate) fn not_confirmed() -> Failure {
+    Failure::new(FAILED, "not confirmed; nothing was changed")
+}
+
+/// What the owner at a terminal answers; nothing once there is nobody any more.
+pub(crate) fn answer(question: &str) -> Outcome<Option<String>> {
     let mut err = io::stderr();
-    let asked = write!(err, "{question} [y/N] ").and_then(|()| err.flush());
+    let asked = write!(err, "{question} ").and_then(|()| err.flush());
     let mut answer = String::new();
-    asked
+    let read = asked
         .and_then(|()| io::stdin().read_line(&mut answer))
         .map_err(|error| Failure::new(FAILED, format!("cannot ask: {error}")))?;
-    match answer.trim() {
-        "y" | "Y" | "yes" => Ok(Owner::Terminal),
-        _ => Err(Failure::new(FAILED, "not confirmed; nothing was changed")),
-    }
+    Ok((read > 0).then(|| answer.trim().to_owned()))
 }
 
 /// A person can see a question and answer it.
@@ -164,7 +173,7 @@ fn store_at(named: &Path) -> Outcome<PathBuf> {
     Ok(path)
 }
 
-fn current_folder() -> Outcome<PathBuf> {
+pub(crate) fn current_folder() -> Outcome<PathBuf> {
     env::current_dir()
         .map_err(|error| Failure::new(FAILED, format!("cannot tell where this is: {error}")))
 }

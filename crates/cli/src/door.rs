@@ -7,11 +7,11 @@ use std::borrow::Cow;
 use std::env;
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use actum_core::{
     Caller, Content, Digest, Gate, Ledger, Owner, Presence, SessionName, Space, SubjectName,
-    Surroundings, Views,
+    Surroundings, ValueKind, Views,
 };
 use actum_store::{
     AcceptedPolicy, CONTENT_MAX, Cache, CacheError, FileJournal, PolicyMissing, RealDisk, Writer,
@@ -123,6 +123,28 @@ impl Surroundings for Things<'_> {
     fn subject(&self, name: &SubjectName) -> Result<Digest, String> {
         subject::now(self.context, name).map(|taken| taken.digest)
     }
+
+    fn leads_to(&self, path: &str) -> Option<String> {
+        let real = as_it_is(&self.context.project().join(path))?;
+        // The project may itself lie behind a link: what counts is how the path differs from its own letters.
+        let project = self.context.project().canonicalize().ok()?;
+        let relative = real.strip_prefix(&project).ok().filter(|_| !path.starts_with('/'));
+        let shown = relative.unwrap_or(&real).to_str()?.to_owned();
+        let written = path.trim_end_matches('/');
+        let same = ValueKind::Path.normal(&shown) == ValueKind::Path.normal(written);
+        (!same).then_some(shown)
+    }
+}
+
+/// A path without its links, as far as it is there; the rest of it is to be made. A link that ends nowhere yet leads there.
+fn as_it_is(path: &Path) -> Option<PathBuf> {
+    path.ancestors().find_map(|there| {
+        let led = || there.read_link().ok().and_then(|to| Some(there.parent()?.join(to)));
+        let real = there.canonicalize().ok().or_else(led)?;
+        // Joined to nothing it would end with a slash.
+        let rest = path.strip_prefix(there).ok()?.components();
+        Some(rest.fold(real, |path, part| path.join(part)))
+    })
 }
 
 /// Who asks at this door.
@@ -213,4 +235,27 @@ fn within_limit(text: String) -> Outcome<String> {
 
 pub(crate) fn cache_failure(error: &CacheError) -> Failure {
     Failure::new(FAILED, crate::say::chain(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_path_is_followed_through_links_that_are_there_and_that_end_nowhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("notes")).unwrap();
+        symlink("/etc", root.join("notes/etc")).unwrap();
+        symlink("/nowhere/keys", root.join("notes/keys")).unwrap();
+        let led = |path: &str| as_it_is(&root.join(path)).unwrap();
+        assert_eq!(led("notes/new/a.md"), root.join("notes/new/a.md"));
+        assert_eq!(led("notes"), root.join("notes"));
+        assert_eq!(led("notes/etc/new"), Path::new("/etc/new"));
+        assert_eq!(led("notes/keys"), Path::new("/nowhere/keys"));
+        assert_eq!(led("notes/keys/x"), Path::new("/nowhere/keys/x"));
+    }
 }

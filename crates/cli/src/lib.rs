@@ -12,6 +12,7 @@ mod losses;
 mod reference;
 mod say;
 mod subject;
+mod survey;
 mod time;
 
 use std::path::Path;
@@ -83,6 +84,9 @@ fn dispatch(cli: &Cli, say: Say) -> Outcome<u8> {
         Command::Why(args) => cmd::why::why(&find()?, args.event),
         Command::Trace(args) => cmd::why::trace(&find()?, args.event),
         Command::Coverage => cmd::coverage::run(&find()?),
+        Command::Inventory(args) => cmd::inventory::run(&find()?, args),
+        Command::Adopt(args) => cmd::adopt::run(&find()?, args),
+        Command::Quarantine(args) => cmd::quarantine::run(&find()?, args),
         Command::Adapter(args) => cmd::adapter::run(&find()?, args),
         Command::Key(args) => cmd::key::run(&find()?, args),
         Command::Demo => cmd::demo::run(say),

@@ -12,6 +12,7 @@ use actum_core::{Answer, CommitError, Outcome as RunOutcome, Reason, Refusal};
 use actum_store::{PolicyMissing, StoreError};
 use anstyle::{AnsiColor, Style};
 use serde_json::{Value, json};
+use similar::ChangeTag;
 
 /// The command line was wrong.
 pub(crate) const USAGE: u8 = 2;
@@ -140,7 +141,9 @@ pub(crate) fn foreign(text: &str) -> String {
     for c in text.chars() {
         let invisible = matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}')
             || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-            || matches!(c, '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
+            || matches!(c, '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+            || matches!(c, '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}')
+            || matches!(c, '\u{17b4}' | '\u{17b5}' | '\u{fe00}'..='\u{fe0e}');
         if c.is_control() || invisible {
             shown.extend(c.escape_default());
         } else {
@@ -148,6 +151,26 @@ pub(crate) fn foreign(text: &str) -> String {
         }
     }
     shown
+}
+
+/// A text of several lines that somebody else chose, set apart from what is said of it.
+pub(crate) fn quoted(text: &str) -> String {
+    let lines: Vec<_> = text.split('\n').map(|line| format!("    | {}", foreign(line))).collect();
+    lines.join("\n")
+}
+
+/// A line of a difference between two texts that somebody else chose.
+pub(crate) fn changed_line(tag: ChangeTag, line: &str) -> String {
+    let line = foreign(line.trim_end_matches('\n'));
+    let colored = |color: AnsiColor, text: &str| {
+        let style = Style::new().fg_color(Some(color.into()));
+        format!("{style}{text}{style:#}")
+    };
+    match tag {
+        ChangeTag::Delete => colored(AnsiColor::Red, &format!("- {line}")),
+        ChangeTag::Insert => colored(AnsiColor::Green, &format!("+ {line}")),
+        ChangeTag::Equal => format!("  {line}"),
+    }
 }
 
 /// Why a command did not do what it was asked.

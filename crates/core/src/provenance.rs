@@ -44,6 +44,9 @@ pub struct Item {
     pub what: ItemKind,
     /// What it came of, by event.
     pub parents: Lineage,
+    /// The numbers of the channels whose word it rests on, its own or those of what it came of: it is worth nothing for a
+    /// tool, or at a time, for which one of them is not approved.
+    pub rests_on: Box<[u32]>,
     /// Why it is withheld, if it is.
     pub withheld: Option<Withheld>,
 }
@@ -146,6 +149,8 @@ pub struct Session {
     pub task: Option<u64>,
     /// Items whose lineage is a part of its context, by event.
     derived: Vec<u64>,
+    /// The channels on whose word anything in its context rests.
+    rests_on: BTreeSet<u32>,
 }
 
 impl Session {
@@ -263,6 +268,8 @@ pub struct Provenance {
     answered: BTreeMap<(u32, Digest), u64>,
     /// The newest decision on each call of a session.
     latest: BTreeMap<(u32, Digest), u64>,
+    /// The calls that wait for the owner, each with the first decision since it was last allowed or approved.
+    asked_since: BTreeMap<(u32, Digest), u64>,
     /// How many different calls wait for the owner, by session and the channel that they come from.
     waiting: BTreeMap<(u32, Option<u32>), BTreeSet<Digest>>,
     /// Interval revocations, which also bind what is admitted later with such a channel or author.
@@ -309,12 +316,18 @@ impl Provenance {
 
     /// Whether this reason to withhold holds; all do where something can come of it.
     pub(crate) fn minds(&self, why: &Withheld) -> bool {
-        self.rules.hold(match why {
-            Withheld::Revoked(_) | Withheld::Unconfirmed => Rule::Revoked,
-            Withheld::Superseded(_) => Rule::Superseded,
-            Withheld::Quarantined(_) => Rule::Held,
-            Withheld::Ancestor(_) => Rule::LeastOfAll,
-        })
+        if self.rules == Rules::ALL {
+            return true;
+        }
+        match why {
+            Withheld::Revoked(_) | Withheld::Unconfirmed => self.rules.hold(Rule::Revoked),
+            Withheld::Superseded(_) => self.rules.hold(Rule::Superseded),
+            Withheld::Quarantined(_) => self.rules.hold(Rule::Held),
+            Withheld::Ancestor(of) => {
+                let why = self.item(*of).and_then(|item| item.withheld);
+                why.is_none_or(|why| self.minds(&why))
+            }
+        }
     }
 
     /// Takes one rule away.
@@ -436,6 +449,12 @@ impl Provenance {
         found.filter(|approval| now_ms <= approval.until_ms)
     }
 
+    /// Whether any call of this session has an approval.
+    pub(crate) fn has_approvals(&self, session: u32) -> bool {
+        let first = (session, Digest::from_bytes([0; 32]));
+        self.approved.range(first..).next().is_some_and(|((of, _), _)| *of == session)
+    }
+
     /// Every approval that was not used yet.
     pub fn approvals(&self) -> impl Iterator<Item = &Approval> {
         self.approvals.values()
@@ -485,9 +504,19 @@ impl Provenance {
 
     /// Calls that wait for the owner: the newest decision on each is a question, or a no with a receipt.
     pub fn pending(&self) -> impl Iterator<Item = (u64, &Decided)> {
-        self.latest.values().filter_map(|event| self.decision(*event)).filter(|(_, decided)| {
-            waits(decided) && !self.approved.contains_key(&(decided.session, decided.call))
-        })
+        self.asked_since.keys().filter_map(|(session, call)| self.latest(*session, call))
+    }
+
+    /// The call that waits for the owner and that this decision asked about, at first or again.
+    pub(crate) fn asked_by(&self, receipt: u64) -> Option<&Decided> {
+        let (_, decided) = self.decision(receipt)?;
+        let since = self.asked_since.get(&(decided.session, decided.call))?;
+        (*since <= receipt).then_some(decided)
+    }
+
+    /// Whether the newest decision on a call of a session waits for the owner still.
+    pub(crate) fn is_pending(&self, session: u32, call: &Digest) -> bool {
+        self.asked_since.contains_key(&(session, *call))
     }
 
     /// How many calls of this session that come from this channel wait for the owner.
@@ -557,6 +586,7 @@ impl Provenance {
             trigger: None,
             task: None,
             derived: Vec::new(),
+            rests_on: BTreeSet::new(),
         };
         match (start, from) {
             (Start::Fresh, _) => {}
@@ -570,6 +600,7 @@ impl Provenance {
                 session.least = parent.least;
                 session.trigger = parent.trigger;
                 session.task = parent.task;
+                session.rests_on.clone_from(&parent.rests_on);
             }
             (Start::Fired, record) => {
                 let record = record.unwrap_or(u64::MAX);
@@ -578,7 +609,7 @@ impl Provenance {
                 let kind = TriggerKind::Task(record);
                 session.trigger = Some(Trigger { event: record, authority, kind, channel });
                 session.task = Some(record);
-                session.take(record, authority);
+                session.take(record, authority, &task.rests_on);
             }
         }
         for event in &session.seen {
@@ -634,6 +665,12 @@ impl Provenance {
                 Authority::User
             }
         };
+        let rests_on: Box<[u32]> = match (seen, observed.record, observed.authority) {
+            (Seen::Summary, _, _) => session.rests_on.iter().copied().collect(),
+            (_, Some(record), _) => self.rest_of(&[record]),
+            (_, None, Authority::Approved | Authority::Derived) => [channel].into(),
+            (_, None, Authority::Untrusted | Authority::User) => [].into(),
+        };
         let item = Item {
             event,
             at_ms,
@@ -644,10 +681,12 @@ impl Provenance {
             session: Some(number),
             what: ItemKind::Seen(seen),
             withheld: self.withheld_at_once(&parents, channel, author, at_ms),
+            rests_on: rests_on.clone(),
             parents,
         };
         let authority = self.standing(&item);
-        let task = session.task.and_then(|task| Some((task, self.standing(self.item(task)?))));
+        let task = session.task.and_then(|task| self.item(task));
+        let task = task.map(|task| (task.event, self.standing(task), task.rests_on.clone()));
         self.push(item);
         let Some(session) = self.sessions.get_mut(&number) else { return Ok(()) };
         let trigger = |kind| Some(Trigger { event, authority, kind, channel });
@@ -656,9 +695,10 @@ impl Provenance {
                 session.from = session.seen.len();
                 session.least = Authority::User;
                 session.trigger = None;
+                session.rests_on.clear();
                 // What fired it stays: such a session never has more authority than its task.
-                if let Some((task, authority)) = task {
-                    session.take(task, authority);
+                if let Some((task, authority, rests_on)) = task {
+                    session.take(task, authority, &rests_on);
                     let at = self.also_in.entry(task).or_default();
                     if !at.contains(&number) {
                         at.push(number);
@@ -667,14 +707,14 @@ impl Provenance {
             }
             Seen::Turn => {
                 session.trigger = trigger(TriggerKind::Turn);
-                session.take(event, authority);
+                session.take(event, authority, &rests_on);
             }
             Seen::Inbound => {
                 session.trigger = trigger(TriggerKind::Inbound);
-                session.take(event, authority);
+                session.take(event, authority, &rests_on);
             }
             Seen::Result | Seen::Recalled | Seen::Summary | Seen::Refusal => {
-                session.take(event, authority);
+                session.take(event, authority, &rests_on);
             }
         }
         Ok(())
@@ -691,17 +731,18 @@ impl Provenance {
         let session =
             wrote.session.map(|number| self.sessions.get(&number).ok_or(no_session.clone()));
         let session = session.transpose()?;
-        let (parents, least) = match (&wrote.parents, wrote.session.zip(session)) {
-            (Parents::None, _) => (Lineage::Root, Authority::User),
+        let (parents, least, rests_on) = match (&wrote.parents, wrote.session.zip(session)) {
+            (Parents::None, _) => (Lineage::Root, Authority::User, [].into()),
             (Parents::Context, None) => return Err(no_session),
             (Parents::Context, Some((number, session))) => {
                 let (from, until) = (session.from, session.seen.len());
                 let lineage = Lineage::Context { session: number, from, until };
-                (lineage, session.least.meet(Authority::Derived))
+                let rests_on = session.rests_on.iter().copied().collect();
+                (lineage, session.least.meet(Authority::Derived), rests_on)
             }
             (Parents::Proven(events), _) => {
                 let least = self.least_of(events, &wrote.content)?;
-                (Lineage::These(events.clone().into()), least)
+                (Lineage::These(events.clone().into()), least, self.rest_of(events))
             }
         };
         if wrote.authority > least && self.rules.hold(Rule::LeastOfAll) {
@@ -725,9 +766,17 @@ impl Provenance {
                 owner: wrote.owner,
             },
             parents,
+            rests_on,
             withheld,
         });
         Ok(())
+    }
+
+    /// The channels on whose word any of these rests.
+    fn rest_of(&self, events: &[u64]) -> Box<[u32]> {
+        let items = events.iter().filter_map(|event| self.item(*event));
+        let all: BTreeSet<u32> = items.flat_map(|item| item.rests_on.iter().copied()).collect();
+        all.into_iter().collect()
     }
 
     /// The least of proven parents. What is one of them word for word keeps its authority; anything else is derived.
@@ -961,6 +1010,7 @@ impl Provenance {
         }
         self.approvals.insert(event, Approval { event, session, call, until_ms });
         self.approved.insert((session, call), event);
+        self.asked_since.remove(&(session, call));
         if let Some(channel) = self.latest(session, &call).map(|(_, decided)| decided.origin) {
             self.stops_waiting(session, self.channel_of(channel), &call);
         }
@@ -1025,6 +1075,9 @@ impl Provenance {
         if waits(decided) {
             let key = (session, self.channel_of(decided.origin));
             self.waiting.entry(key).or_default().insert(call);
+            self.asked_since.entry((session, call)).or_insert(event);
+        } else {
+            self.asked_since.remove(&(session, call));
         }
         self.decisions.push((event, *decided));
         Ok(())
@@ -1072,7 +1125,14 @@ impl Provenance {
     /// what the owner wrote or adopted, and answers to calls. What went down does: revoked, superseded, quarantined, spent.
     pub(crate) fn confirm_before(&mut self, first: u64) {
         self.approvals.retain(|event, _| *event < first);
-        self.approved.retain(|_, event| *event < first);
+        let unconfirmed = self.approved.extract_if(.., |_, event| *event >= first);
+        let unconfirmed: Vec<(u32, Digest)> = unconfirmed.map(|(key, _)| key).collect();
+        for (session, call) in unconfirmed {
+            let latest = self.latest(session, &call).filter(|(_, decided)| waits(decided));
+            if let Some((event, _)) = latest {
+                self.asked_since.entry((session, call)).or_insert(event);
+            }
+        }
         self.mandates.retain(|event, _| *event < first);
         self.answered.retain(|_, event| *event < first);
         for enrolments in self.adapters.values_mut() {
@@ -1160,9 +1220,10 @@ impl Adapter {
 }
 
 impl Session {
-    fn take(&mut self, event: u64, authority: Authority) {
+    fn take(&mut self, event: u64, authority: Authority, rests_on: &[u32]) {
         self.seen.push(event);
         self.least = self.least.meet(authority);
+        self.rests_on.extend(rests_on);
     }
 }
 

@@ -45,6 +45,8 @@ rules! {
     Nowhere, "nowhere";
     /// Of the places where a value stands, the greatest counts.
     Greatest, "greatest";
+    /// A path counts as what it leads to as well.
+    Links, "links";
     /// Addresses in outgoing text bind.
     Outgoing, "outgoing";
     /// A fetch of an address that stood whole in a fetched result needs no question.
@@ -107,6 +109,10 @@ rules! {
     Label, "label";
     /// A task that is not trusted, or not what it was, does not fire.
     Fire, "fire";
+    /// Who asks may ask that, and for that session.
+    Caller, "caller";
+    /// What is worth more is replaced or forgotten by the owner alone.
+    Outranked, "outranked";
     /// In profile `strict` an untrusted entry that looks like an instruction is quarantined.
     Strict, "strict";
 }

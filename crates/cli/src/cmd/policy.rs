@@ -5,13 +5,12 @@ use std::path::Path;
 use actum_core::policy::{Element, PolicyError, Rule, Step};
 use actum_core::{Owner, Request, StepName};
 use actum_store::{AcceptedPolicy, RealDisk};
-use anstyle::{AnsiColor, Style};
 use serde_json::json;
-use similar::{ChangeTag, TextDiff};
+use similar::TextDiff;
 
 use crate::args;
 use crate::context::{Context, confirm, writer};
-use crate::say::{Failure, Outcome, USAGE, dim, foreign, read_text};
+use crate::say::{Failure, Outcome, USAGE, changed_line, dim, read_text};
 
 pub(crate) fn run(context: &Context, args: &args::Policy) -> Outcome<u8> {
     match args {
@@ -178,13 +177,7 @@ fn difference(before: Option<&AcceptedPolicy>, after: &AcceptedPolicy) -> String
     let mut shown = String::new();
     for group in diff.grouped_ops(2) {
         for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
-            let line = foreign(change.value().trim_end_matches('\n'));
-            let line = match change.tag() {
-                ChangeTag::Delete => colored(AnsiColor::Red, &format!("- {line}")),
-                ChangeTag::Insert => colored(AnsiColor::Green, &format!("+ {line}")),
-                ChangeTag::Equal => format!("  {line}"),
-            };
-            shown.push_str(&line);
+            shown.push_str(&changed_line(change.tag(), change.value()));
             shown.push('\n');
         }
     }
@@ -222,9 +215,4 @@ fn settled(policy: &AcceptedPolicy) -> String {
         let _infallible = writeln!(text, "# environment {name} = {value}");
     }
     text
-}
-
-fn colored(color: AnsiColor, text: &str) -> String {
-    let style = Style::new().fg_color(Some(color.into()));
-    format!("{style}{text}{style:#}")
 }

@@ -12,7 +12,7 @@ use crate::args_memory as args;
 use crate::args_memory::PurposeWord;
 use crate::context::{Context, namespace};
 use crate::door::{Desk, new_session, session, text_of};
-use crate::say::{Failure, Outcome, out};
+use crate::say::{Failure, Outcome, note, out};
 
 /// The owner has to be asked.
 pub(crate) const ASK: u8 = 13;
@@ -59,6 +59,9 @@ pub(crate) fn recall(context: &Context, args: &args::Recall) -> Outcome<u8> {
     let answered =
         desk.ask(Presence::Nobody, |ledger, gate, reading| ledger.recall(gate, by, &new, reading))?;
     let (code, record) = (answered.judgement.code, answered.judgement.record);
+    if code.decision() == Decision::Quarantine {
+        keep_withheld(&desk, answered.event, &text);
+    }
     let is_served = matches!(code.decision(), Decision::Allow | Decision::Label);
     if let (true, Some(session)) = (is_served, session) {
         let by = seen_by(&desk, by, &session);
@@ -78,6 +81,19 @@ pub(crate) fn recall(context: &Context, args: &args::Recall) -> Outcome<u8> {
         })?;
     }
     Ok(serve(context, &text, code, record, answered.event))
+}
+
+/// Keeps what is held, so that its owner can be shown it. Nothing else is kept: what is asked for again and again under the
+/// name of something held would fill the disk.
+fn keep_withheld(desk: &Desk<'_>, event: Option<u64>, text: &str) {
+    let held = event.and_then(|event| desk.views().provenance().held_at(event));
+    if held.is_none_or(|held| held.content != content_digest(text)) {
+        return;
+    }
+    if let Err(failure) = desk.keep(text) {
+        // It is withheld all the same.
+        note(&format!("what is withheld could not be kept for its owner: {}", failure.message));
+    }
 }
 
 /// What is recalled in a session is seen there, whoever asked: that it was served is this program's own observation.
@@ -131,8 +147,8 @@ fn serve(
             out("\n");
         }
     } else {
-        crate::say::note(&format!("withheld ({code}): {}", code.sentence()));
-        crate::say::note(code.way_out());
+        note(&format!("withheld ({code}): {}", code.sentence()));
+        note(code.way_out());
     }
     exit_of(decision)
 }
@@ -170,8 +186,8 @@ pub(crate) fn fire(context: &Context, args: &args::Fire) -> Outcome<u8> {
     if let Some(session) = opened {
         context.say.line(session);
     } else if !context.say.json {
-        crate::say::note(&format!("does not fire ({code}): {}", code.sentence()));
-        crate::say::note(code.way_out());
+        note(&format!("does not fire ({code}): {}", code.sentence()));
+        note(code.way_out());
     }
     context.say.json(&json!({
         "decision": code.decision().word(),

@@ -164,6 +164,7 @@ fn every_key_is_on_the_page_and_every_key_of_the_page_is_printed() {
     page.lists(&["basis.resolved"], &resolved["basis"]["resolved"]);
     page.lists_log(&shell);
     page.lists_owner();
+    lists_memory_files(&mut page);
     for line in shell.said("actum demo --json").out.lines() {
         page.lists(&["demo"], &serde_json::from_str(line).unwrap());
     }
@@ -172,6 +173,34 @@ fn every_key_is_on_the_page_and_every_key_of_the_page_is_printed() {
     // A clock cannot be set back from here; the tests of the core write that event.
     let unmet: Vec<_> = all.difference(&page.met).collect();
     assert_eq!(unmet, ["clock"]);
+}
+
+fn lists_memory_files(page: &mut Page) {
+    let shell = Shell::with(TESTS);
+    shell.write("notes.jsonl", "{\"id\":\"rent\"}\n{}\nno json\n");
+    shell.quietly("ln -s notes.jsonl also.jsonl");
+    let adopted = shell.json("actum adopt . --entry notes.jsonl:rent --yes --json");
+    page.lists(&["adopt"], &adopted);
+    page.lists(&["adopt.adopted"], &adopted["adopted"][0]);
+    page.lists(&["flaws"], &adopted["flaws"][0]);
+    let found = shell.json("actum inventory . --json");
+    page.lists(&["inventory"], &found);
+    page.lists(&["inventory.files"], &found["files"][0]);
+    page.lists(&["inventory.entries"], &found["entries"][0]);
+    page.lists(&["inventory.entries"], &found["entries"][1]);
+    page.lists(&["flaws"], &found["flaws"][0]);
+    page.lists(&["inventory.links"], &found["links"][0]);
+    shell.write("notes.jsonl", "");
+    let found = shell.json("actum inventory . --json");
+    page.lists(&["inventory.gone"], &found["gone"][0]);
+    shell.said("actum recall --entry notes.jsonl:rent edited");
+    let held = shell.json("actum quarantine --json");
+    page.lists(&["quarantine"], &held);
+    page.lists(&["quarantine.held"], &held["held"][0]);
+    let release = format!("actum quarantine release {} --yes --json", held["held"][0]["event"]);
+    page.lists(&["quarantine release"], &shell.json(&release));
+    let held = shell.json("actum quarantine list --all --json");
+    page.lists(&["quarantine.held"], &held["held"][0]);
 }
 
 #[test]
@@ -272,6 +301,11 @@ fn json_alone_is_on_standard_output() {
         "why 1",
         "trace 1",
         "coverage",
+        "inventory . nothing.md",
+        "adopt . --yes",
+        "quarantine",
+        "quarantine list --all",
+        "quarantine release 1",
     ] {
         let said = shell.said(&format!("actum --json {line}"));
         assert_eq!(said.err, "", "{line}");

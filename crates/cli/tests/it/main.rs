@@ -9,6 +9,7 @@ mod explain;
 mod grounding;
 mod journey;
 mod json;
+mod memory_files;
 mod owner;
 mod resolve;
 mod run;

@@ -1,6 +1,6 @@
 //! A call of a tool, in the order of the design: class, obligations, trigger, arguments, approval, mandate, the least of all.
 
-use super::argument::{Judged, arguments, passages_of};
+use super::argument::{Judged, arguments, led_to, passages_of};
 use super::authority_for;
 use super::limit::is_within;
 use super::step::missing;
@@ -101,7 +101,8 @@ impl Desk<'_> {
             }
         };
         let (views, call) = (self.views, self.asked.call);
-        let arguments = arguments(views, self.force, self.rule, call, &texts, self.now_ms);
+        let arguments =
+            arguments(views, self.gate, self.force, self.rule, call, &texts, self.now_ms);
         let trigger = self.trigger();
         let trigger_authority = trigger.map_or(Authority::Untrusted, |trigger| trigger.authority);
         let trigger_authority =
@@ -155,8 +156,11 @@ impl Desk<'_> {
         if self.views.distrusted_since().is_some() {
             return None;
         }
-        let call = self.asked.call.digest();
-        let approval = self.views.provenance().approval(self.asked.session?, &call, self.now_ms);
+        let (session, provenance) = (self.asked.session?, self.views.provenance());
+        if !provenance.has_approvals(session) {
+            return None;
+        }
+        let approval = provenance.approval(session, &self.asked.call.digest(), self.now_ms);
         approval.map(|approval| approval.event)
     }
 
@@ -215,7 +219,12 @@ impl Desk<'_> {
         let holds = |(argument, kind, values): &(Box<str>, LimitKind, Vec<Box<str>>)| {
             let of = ArgumentName::new(argument).map(|name| self.rule.kind(&name));
             let value = self.asked.call.argument(argument);
-            value.zip(of.ok()).is_some_and(|(value, of)| is_within(value, *kind, values, of))
+            // Under its name and wherever a link leads it.
+            value.zip(of.ok()).is_some_and(|(value, of)| {
+                let led = led_to(self.views.rules(), self.gate, value, of);
+                let within = |place: String| is_within(&place.as_str().into(), *kind, values, of);
+                is_within(value, *kind, values, of) && led.into_iter().all(within)
+            })
         };
         mandate.limits.iter().all(holds) || !self.views.rules().hold(Rule::Limits)
     }

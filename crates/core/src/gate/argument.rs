@@ -6,11 +6,12 @@ use super::step::verified;
 use super::{Content, Gate, InForce, authority_for};
 use crate::authority::Authority;
 use crate::event::{Seen, Space};
+use crate::kind::ValueKind;
 use crate::names::{ArgumentName, ToolName};
 use crate::origin::{How, Origin, Passage, is_verbatim, outgoing_by, trace_by};
 use crate::policy::{Binding, Fetch, Mode, ToolClass, ToolRule};
 use crate::provenance::{ItemKind, Session, TriggerKind};
-use crate::rule::Rule;
+use crate::rule::{Rule, Rules};
 use crate::value::{Call, Value};
 use crate::views::Views;
 
@@ -80,14 +81,14 @@ pub(crate) fn passages_of<'a>(
         }
         let text = match gate.surroundings.content(&item.content) {
             Content::Known(text) => text,
-            Content::Missing => {
+            Content::Edited if views.rules().hold(Rule::Changed) => return Err(Edited(*event)),
+            Content::Missing | Content::Edited => {
                 texts.least = texts.least.meet(unknown);
                 if unknown < lowest {
                     (lowest, texts.least_event) = (unknown, Some(*event));
                 }
                 continue;
             }
-            Content::Edited => return Err(Edited(*event)),
         };
         let author = views.name(Space::Author, item.author).unwrap_or_default();
         let author = core::str::from_utf8(author).ok().and_then(|name| ToolName::new(name).ok());
@@ -122,13 +123,14 @@ impl Kept<'_> {
 /// What binds in a call, and what each is worth.
 pub(super) fn arguments(
     views: &Views,
+    gate: &Gate<'_>,
     force: InForce<'_>,
     rule: &ToolRule,
     call: &Call,
     texts: &Texts<'_>,
     now_ms: u64,
 ) -> Vec<Judged> {
-    let desk = Desk { views, force, rule, call, texts, passages: texts.passages(), now_ms };
+    let desk = Desk { views, gate, force, rule, call, texts, passages: texts.passages(), now_ms };
     let mut judged: Vec<Judged> = Vec::new();
     for (name, value) in call.arguments() {
         let argument = ArgumentName::new(name).ok();
@@ -166,8 +168,23 @@ fn is_outgoing_only(rule: &ToolRule, argument: &str) -> bool {
     ArgumentName::new(argument).is_ok_and(|it| rule.outgoing().contains(&it))
 }
 
+/// Where the paths in a value lead that pass a link.
+pub(super) fn led_to(rules: Rules, gate: &Gate<'_>, value: &Value, kind: ValueKind) -> Vec<String> {
+    if kind != ValueKind::Path || !rules.hold(Rule::Links) {
+        return Vec::new();
+    }
+    match value {
+        Value::Text(path) => gate.surroundings.leads_to(path).into_iter().collect(),
+        Value::List(items) => {
+            items.iter().flat_map(|item| led_to(rules, gate, item, kind)).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Map(_) => Vec::new(),
+    }
+}
+
 struct Desk<'d> {
     views: &'d Views,
+    gate: &'d Gate<'d>,
     force: InForce<'d>,
     rule: &'d ToolRule,
     call: &'d Call,
@@ -178,8 +195,17 @@ struct Desk<'d> {
 
 impl Desk<'_> {
     fn judge(&self, name: &str, argument: Option<&ArgumentName>, value: &Value) -> Judged {
-        let kind = argument.map_or(crate::kind::ValueKind::Text, |it| self.rule.kind(it));
-        let origin = trace_by(self.views.rules(), value, kind, &self.passages, self.texts.least);
+        let kind = argument.map_or(ValueKind::Text, |it| self.rule.kind(it));
+        let mut origin =
+            trace_by(self.views.rules(), value, kind, &self.passages, self.texts.least);
+        for elsewhere in led_to(self.views.rules(), self.gate, value, kind) {
+            let there = Value::from(elsewhere.as_str());
+            let led = trace_by(self.views.rules(), &there, kind, &self.passages, self.texts.least);
+            if led.authority < origin.authority {
+                let reason = format!("it passes a link and is {there}: {}", led.reason);
+                origin = Origin { reason, ..led };
+            }
+        }
         let (mut authority, mut raised_by) = (origin.authority, None);
         if authority < Authority::Approved && self.is_fetched(value) {
             authority = Authority::Approved;
@@ -254,8 +280,7 @@ pub(crate) fn least_of_echo(
     let passages = texts.passages();
     let values = call.arguments().iter().filter(|(_, value)| could_be_told_apart(value));
     let least = values.map(|(name, value)| {
-        let kind =
-            ArgumentName::new(name).map_or(crate::kind::ValueKind::Text, |it| rule.kind(&it));
+        let kind = ArgumentName::new(name).map_or(ValueKind::Text, |it| rule.kind(&it));
         trace_by(views.rules(), value, kind, &passages, texts.least).authority
     });
     least.min().unwrap_or(Authority::User)
@@ -270,7 +295,20 @@ fn could_be_told_apart(value: &Value) -> bool {
                 >= crate::origin::DIGITS_IDENTIFY
         }
         Value::Text(text) => text.chars().count() >= crate::origin::TEXT_IDENTIFIES,
-        Value::List(items) => items.iter().any(could_be_told_apart),
+        // Short pieces, said back one behind the other, are a long one.
+        Value::List(items) => {
+            let length: usize = items.iter().map(characters).sum();
+            items.iter().any(could_be_told_apart) || length >= crate::origin::TEXT_IDENTIFIES
+        }
         Value::Map(_) => true,
+    }
+}
+
+fn characters(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Map(_) => 0,
+        Value::Number(number) => number.as_str().len(),
+        Value::Text(text) => text.chars().count(),
+        Value::List(items) => items.iter().map(characters).sum(),
     }
 }

@@ -6,12 +6,9 @@ use crate::event::{EntryKind, Space};
 use crate::looks::looks_like_instruction;
 use crate::names::{ChannelName, ToolName};
 use crate::policy::Profile;
-use crate::provenance::{Item, ItemKind, Lineage, Withheld};
+use crate::provenance::{Item, ItemKind, Withheld};
 use crate::rule::Rule;
 use crate::views::Views;
-
-/// Copies of copies that are followed to the channel an approved thing came by.
-const COPIES_MAX: usize = 64;
 
 /// Whether an entry may be used: `User`, `Approved` and `Derived` are served; `Untrusted` and unknown are served as data, and
 /// not at all for action; what is not what its record says is quarantined, whatever its class.
@@ -107,7 +104,10 @@ pub fn judge_fire(
         ItemKind::Seen(_) => false,
     });
     let about = |judgement: Judgement| Judgement { record: record.map(|it| it.event), ..judgement };
-    let Some(record) = record else { return Judgement::new(DecisionCode::UnknownTask) };
+    let Some(record) = record else {
+        let held = is_withheld(views, task, None);
+        return held.unwrap_or(Judgement::new(DecisionCode::UnknownTask));
+    };
     let mut least = Authority::User;
     for asked in [task].into_iter().chain(pins) {
         let Some(item) = record_of(asked) else {
@@ -128,8 +128,8 @@ pub fn judge_fire(
     }
 }
 
-/// What an item is worth now, for the calls of a tool if one is named. What its channel gave it lasts no longer and reaches no
-/// further than the channel's own line.
+/// What an item is worth now, for the calls of a tool if one is named. What rests on the word of a channel, at first hand or
+/// after any number of summaries and copies, lasts no longer and reaches no further than the channel's own line.
 pub(crate) fn authority_for(
     views: &Views,
     gate: &Gate<'_>,
@@ -139,46 +139,31 @@ pub(crate) fn authority_for(
 ) -> Authority {
     let standing = views.provenance().standing(item);
     match standing {
-        Authority::Untrusted | Authority::Derived | Authority::User => return standing,
-        Authority::Approved => {}
+        Authority::Untrusted | Authority::User => return standing,
+        Authority::Derived | Authority::Approved => {}
     }
-    let mut origin = item;
-    for _ in 0..COPIES_MAX {
-        if !is_approved_now(views, gate, origin, tool, now_ms) {
-            return Authority::Untrusted;
-        }
-        // A word-for-word copy of one thing is worth what that is.
-        let Lineage::These(parents) = &origin.parents else { return standing };
-        let [parent] = &**parents else { return standing };
-        let Some(parent) = views.provenance().item(*parent) else { return Authority::Untrusted };
-        match views.provenance().standing(parent) {
-            Authority::Untrusted => return Authority::Untrusted,
-            Authority::Derived => return standing.meet(Authority::Derived),
-            Authority::Approved => origin = parent,
-            Authority::User => return standing,
-        }
-    }
-    Authority::Untrusted
+    let at_ms = if views.rules().hold(Rule::Expiry) { now_ms } else { item.at_ms };
+    let tool = tool.filter(|_| views.rules().hold(Rule::Scope));
+    let holds = |channel: &u32| is_approved(views, gate, *channel, standing, tool, at_ms);
+    if item.rests_on.iter().all(holds) { standing } else { Authority::Untrusted }
 }
 
-/// Whether the channel of an approved item is still worth that.
-fn is_approved_now(
+/// Whether a channel is still worth that.
+fn is_approved(
     views: &Views,
     gate: &Gate<'_>,
-    item: &Item,
+    channel: u32,
+    standing: Authority,
     tool: Option<&ToolName>,
-    now_ms: u64,
+    at_ms: u64,
 ) -> bool {
-    if matches!(item.what, ItemKind::Entry { .. }) {
-        // An entry has what its parents gave it.
-        return true;
-    }
     let Some(force) = gate.force else { return false };
-    let name = views.name(Space::Channel, item.channel).unwrap_or_default();
+    let name = views.name(Space::Channel, channel).unwrap_or_default();
     let name = core::str::from_utf8(name).ok().and_then(|name| ChannelName::new(name).ok());
     let Some(channel) = name else { return false };
-    let at_ms = if views.rules().hold(Rule::Expiry) { now_ms } else { item.at_ms };
     let rule = force.policy.authority_of(&channel, at_ms);
-    let tool = tool.filter(|_| views.rules().hold(Rule::Scope));
-    tool.map_or(rule.authority, |tool| rule.authority_for(tool)) >= Authority::Approved
+    // What was carried has a line of its own, which is not known here any more.
+    let is_carried = rule.inherits && standing == Authority::Derived;
+    is_carried
+        || tool.map_or(rule.authority, |tool| rule.authority_for(tool)) >= Authority::Approved
 }

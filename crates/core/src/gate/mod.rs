@@ -87,6 +87,12 @@ pub trait Surroundings {
     /// # Errors
     /// Why it cannot be read.
     fn subject(&self, subject: &SubjectName) -> Result<Digest, String>;
+
+    /// Where a path leads that passes a link on the way; `None` if it passes none, or nobody here can tell. A call on it falls on
+    /// that place as well as on its name, so both count.
+    fn leads_to(&self, _path: &str) -> Option<String> {
+        None
+    }
 }
 
 /// A text that was kept, or not.

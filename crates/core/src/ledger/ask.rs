@@ -4,7 +4,7 @@
 
 use super::{CommitError, Done, Draft, Journal, Ledger, NewEnd, OpenRun, Rejected, Request};
 use crate::authority::Authority;
-use crate::caller::{Asks, Caller, may};
+use crate::caller::{Asks, Caller};
 use crate::canon::Digest;
 use crate::clock::Reading;
 use crate::event::{
@@ -13,8 +13,8 @@ use crate::event::{
 };
 use crate::gate::{
     AskedCall, AskedEntry, DecisionCode, Gate, InForce, Judgement, PINS_MAX, Planned, Purpose,
-    QUARANTINE_MAX, judge_act, judge_fire, judge_recall, least_of_echo, passages_of, run_of_call,
-    runs_of,
+    QUARANTINE_MAX, authority_for, judge_act, judge_fire, judge_recall, least_of_echo, passages_of,
+    run_of_call, runs_of,
 };
 use crate::ground::{Question, Skip, skip};
 use crate::names::{AuthorName, ChannelName, Namespace, SessionName, ToolName};
@@ -298,7 +298,7 @@ impl Draft<'_> {
         by: Caller,
         new: &NewObservation<'_>,
     ) -> Result<u64, Rejected> {
-        may(&by, if new.seen == Seen::Reset { Asks::Reset } else { Asks::Observe })?;
+        self.may(by, if new.seen == Seen::Reset { Asks::Reset } else { Asks::Observe })?;
         self.check_adapter(by)?;
         self.check_channel(by, &new.channel)?;
         let session = self.session_of(by, &new.session)?;
@@ -342,9 +342,11 @@ impl Draft<'_> {
         let now_ms = self.now_ms();
         let channel = policy.authority_of(&new.channel, now_ms);
         let mut carried = Authority::User;
-        for event in new.carries.iter().flatten() {
+        // Whoever names nothing that it carries knows nothing of it.
+        let named = new.carries.as_deref().filter(|events| !events.is_empty());
+        for event in named.into_iter().flatten() {
             let item = self.views.provenance().item(*event).ok_or(Rejected::NoParent)?;
-            carried = carried.meet(self.views.provenance().standing(item));
+            carried = carried.meet(authority_for(self.views, gate, item, None, now_ms));
         }
         match new.seen {
             // What it is worth follows from what it is made of; the way it came adds nothing.
@@ -366,7 +368,7 @@ impl Draft<'_> {
         let tool = ToolName::new(new.author.as_str()).ok();
         let listed = tool.as_ref().map(|tool| policy.tool(tool));
         let is_origin = listed.is_some_and(|rule| rule.result() == ToolResult::Origin);
-        let relayed = match (is_origin, &new.carries) {
+        let relayed = match (is_origin, named) {
             (true, None) => Authority::User,
             (_, Some(_)) => carried,
             (false, None) => Authority::Untrusted,
@@ -415,7 +417,7 @@ impl Draft<'_> {
         by: Caller,
         new: &NewRecall<'_>,
     ) -> Result<Answered, Rejected> {
-        may(&by, Asks::Recall)?;
+        self.may(by, Asks::Recall)?;
         self.check_adapter(by)?;
         if let Some(session) = &new.session {
             self.session_of(by, session)?;
@@ -453,10 +455,11 @@ impl Draft<'_> {
         by: Caller,
         new: &NewFire<'_>,
     ) -> Result<Answered, Rejected> {
-        may(&by, Asks::Fire)?;
+        self.may(by, Asks::Fire)?;
         self.check_adapter(by)?;
         super::memory::check_name(new.name)?;
         super::within("number of pins", new.pins.len(), PINS_MAX)?;
+        self.check_unopened(&new.session)?;
         let task = self.asked_entry(&new.namespace, new.name, new.text, new.content);
         let pins: Vec<_> = new
             .pins
@@ -484,6 +487,8 @@ impl Draft<'_> {
             .collect();
         let (session, _) = self.open(by, &new.session, (Start::Fired, Some(record)))?;
         let (channel, author) = (format!("schedule:{}", new.name), "agent");
+        // The name of an entry may be longer than that of a channel, and hold what that may not.
+        let channel = ChannelName::new(&channel).map_or("schedule:task".to_owned(), |_| channel);
         for (record, content) in pinned {
             let channel = self.number(Space::Channel, channel.as_bytes());
             let author = self.number(Space::Author, author.as_bytes());
@@ -532,7 +537,7 @@ impl Draft<'_> {
         new: &NewCall<'_>,
         repeats: &mut super::Repeats,
     ) -> Result<Answered, Rejected> {
-        may(&by, Asks::Act)?;
+        self.may(by, Asks::Act)?;
         self.check_adapter(by)?;
         let known = match self.session_of(by, &new.session) {
             Ok(number) => Some(number),
@@ -597,14 +602,18 @@ impl Draft<'_> {
         repeats: &mut super::Repeats,
     ) -> u64 {
         let flooded = judgement.code == DecisionCode::Flooded;
-        // Calls of a flood are not told apart.
+        // Calls of a flood are not told apart, so none of their ids is used up.
         let exact = if flooded { Digest::from_bytes([0; 32]) } else { call.digest() };
+        let call_id = call_id.filter(|_| !flooded);
         let called = self.number(Space::Called, tool.as_str().as_bytes());
         let (origin, reason) = (judgement.origin, judgement.code.number());
-        let latest = self.views.provenance().latest(session, &exact).filter(|(_, decided)| {
+        let provenance = self.views.provenance();
+        let latest = provenance.latest(session, &exact).filter(|(_, decided)| {
             decided.decision != Decision::Allow
                 && decided.reason == reason
                 && (decided.origin == origin || flooded)
+                // What was approved in between and not used is asked anew.
+                && provenance.is_pending(session, &exact) == judgement.has_receipt()
         });
         let count = if let Some((event, decided)) = latest {
             let count = repeats.entry(event).or_insert(decided.count);
@@ -677,7 +686,7 @@ impl Draft<'_> {
         session: &SessionName,
         question: &Question<'_>,
     ) -> Result<(Skip, Option<u64>), Rejected> {
-        may(&by, Asks::Ground)?;
+        self.may(by, Asks::Ground)?;
         self.check_adapter(by)?;
         let number = self.session_of(by, session)?;
         let answer = skip(self.views, question, self.time_ms);

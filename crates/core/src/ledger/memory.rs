@@ -3,14 +3,14 @@
 
 use super::{Done, Draft, Rejected, within};
 use crate::authority::Authority;
-use crate::caller::{Asks, Caller, may};
+use crate::caller::{Asks, Caller, CallerKind, may};
 use crate::canon::Digest;
 use crate::event::{
     Audience, Consented, ENTRY_NAME_MAX, Enrolled, EntryKind, Event, FIELDS_MAX, Granted,
-    LIMITS_MAX, LONG_NAME_MAX, Limit, LimitKind, Opened, Owner, PARENTS_MAX, Parents, REASON_MAX,
+    LIMITS_MAX, Limit, LimitKind, Opened, Owner, PARENTS_MAX, Parents, Quarantined, REASON_MAX,
     Released, Revoked, Revokes, Space, Start, Superseded, Wrote,
 };
-use crate::gate::check_limit;
+use crate::gate::{DecisionCode, QUARANTINE_MAX, check_limit};
 use crate::kind::ValueKind;
 use crate::names::{ArgumentName, AuthorName, ChannelName, Namespace, SessionName, ToolName};
 use crate::policy::ChannelPattern;
@@ -193,7 +193,7 @@ impl Draft<'_> {
         by: Caller,
         request: &MemoryRequest,
     ) -> Result<Done, Rejected> {
-        may(&by, request.asks())?;
+        self.may(by, request.asks())?;
         self.check_adapter(by)?;
         let event = match request {
             MemoryRequest::Open { session, start } => {
@@ -217,6 +217,13 @@ impl Draft<'_> {
             MemoryRequest::Revoke { takes, reason } => self.take(owner_of(by)?, takes, reason)?,
         };
         Ok(Done::Event(event))
+    }
+
+    pub(super) fn may(&self, by: Caller, asked: Asks) -> Result<(), Rejected> {
+        if self.views.rules().hold(Rule::Caller) {
+            may(&by, asked)?;
+        }
+        Ok(())
     }
 
     /// An adapter whose credential was taken back may do nothing.
@@ -249,10 +256,7 @@ impl Draft<'_> {
         session: &SessionName,
         (start, from): (Start, Option<u64>),
     ) -> Result<(u32, u64), Rejected> {
-        let known = self.views.number(Space::Session, session.as_str().as_bytes());
-        if known.is_some_and(|number| self.views.provenance().session(number).is_some()) {
-            return Err(Rejected::OpenedAlready { session: session.to_string() });
-        }
+        self.check_unopened(session)?;
         let adapter = match by {
             Caller::Adapter(number) => Some(number),
             Caller::Owner(_) | Caller::Agent(_) => None,
@@ -260,6 +264,15 @@ impl Draft<'_> {
         let number = self.number(Space::Session, session.as_str().as_bytes());
         let opened = Opened { session: number, adapter, start, from };
         Ok((number, self.push(&Event::Opened(opened))))
+    }
+
+    /// A session is opened once.
+    pub(super) fn check_unopened(&self, session: &SessionName) -> Result<(), Rejected> {
+        let known = self.views.number(Space::Session, session.as_str().as_bytes());
+        if known.is_some_and(|number| self.session(number).is_some()) {
+            return Err(Rejected::OpenedAlready { session: session.to_string() });
+        }
+        Ok(())
     }
 
     /// A session by its name, if this caller may speak for it.
@@ -273,7 +286,7 @@ impl Draft<'_> {
             Caller::Adapter(adapter) => session.adapter == Some(adapter),
             Caller::Agent(own) => own == number,
         };
-        if may_speak {
+        if may_speak || !self.views.rules().hold(Rule::Caller) {
             Ok(number)
         } else {
             Err(Rejected::OtherSession { session: name.to_string() })
@@ -312,7 +325,7 @@ impl Draft<'_> {
             Err(Rejected::NoSession { .. }) => None,
             Err(rejected) => return Err(rejected),
         };
-        if proven.is_some() && by.kind() == crate::caller::CallerKind::Agent {
+        if proven.is_some() && by.kind() == CallerKind::Agent {
             // Only what observes can say that nothing else went into it.
             return Err(Rejected::NotProven);
         }
@@ -325,9 +338,21 @@ impl Draft<'_> {
                 Parents::Proven(events.to_vec())
             }
         };
-        let context_least = known
-            .and_then(|number| self.session(number))
-            .map_or(Authority::Untrusted, |session| session.least);
+        let unknown = if self.views.rules().hold(Rule::UnknownContext) {
+            Authority::Untrusted
+        } else {
+            Authority::User
+        };
+        let session_known = known.and_then(|number| self.session(number));
+        let context_least = session_known.map_or(unknown, |session| session.least);
+        let in_ledger = |event: &u64| self.views.provenance().item(*event).is_some();
+        if !proven.unwrap_or_default().iter().all(in_ledger) {
+            // What it came of is not there to be judged: nobody sees it before its owner has.
+            if self.views.provenance().unreleased() >= QUARANTINE_MAX {
+                return Err(Rejected::NoParent);
+            }
+            return Ok(self.hold(entry));
+        }
         let authority = match proven {
             None if !self.views.rules().hold(Rule::LeastOfAll) => Authority::Derived,
             None => context_least.meet(Authority::Derived),
@@ -338,7 +363,11 @@ impl Draft<'_> {
         };
         let old = supersedes.map(|record| self.entry_record(record).map(|item| item.authority));
         let old = old.transpose()?;
-        if old.is_some_and(|old| old > authority) && by.kind() != crate::caller::CallerKind::Owner {
+        let is_owner = by.kind() == CallerKind::Owner;
+        if !is_owner
+            && self.views.rules().hold(Rule::Outranked)
+            && (old.is_some_and(|old| old > authority) || self.is_above(entry, authority))
+        {
             // Or an injected text could take the owner's own rules away.
             return Err(Rejected::Outranked);
         }
@@ -352,6 +381,30 @@ impl Draft<'_> {
             self.push(&Event::Superseded(Superseded { record, by: Some(event), owner }));
         }
         Ok(event)
+    }
+
+    /// Whether what the entry of this name holds until now is the word of the user or of something approved, and so more
+    /// than this. Memory that was derived may be written over.
+    fn is_above(&self, entry: &NewEntry, authority: Authority) -> bool {
+        let namespace = entry.namespace.as_str().as_bytes();
+        let number = self.views.number(Space::Namespace, namespace);
+        let before = number.and_then(|number| self.views.record_of(number, &entry.name));
+        let before = before.map(|item| self.views.provenance().standing(item));
+        before.is_some_and(|before| before >= Authority::Approved && before > authority)
+    }
+
+    /// Withholds an entry that names a parent which is not there.
+    fn hold(&mut self, entry: &NewEntry) -> u64 {
+        let namespace = self.number(Space::Namespace, entry.namespace.as_str().as_bytes());
+        let reason = DecisionCode::MissingParent.number();
+        let (name, content) = (entry.name.as_str(), entry.content);
+        self.push(&Event::Quarantined(Quarantined {
+            record: None,
+            namespace,
+            name,
+            content,
+            reason,
+        }))
     }
 
     fn push_record(
@@ -397,10 +450,13 @@ impl Draft<'_> {
         check_name(&entry.name)?;
         let mut held = None;
         if let Some(event) = releases {
+            let namespace = entry.namespace.as_str().as_bytes();
+            let namespace = self.views.number(Space::Namespace, namespace);
             let is_it = |held: &&crate::provenance::Held| {
                 held.released.is_none()
                     && *held.name == *entry.name
                     && held.content == entry.content
+                    && Some(held.namespace) == namespace
             };
             let found = self.views.provenance().held_at(event).filter(is_it);
             held = Some(found.ok_or(Rejected::NotHeld { event })?.event);
@@ -424,9 +480,13 @@ impl Draft<'_> {
         let own = match by {
             Caller::Owner(_) => true,
             Caller::Adapter(_) => item.authority < Authority::Approved,
-            Caller::Agent(number) => item.session == Some(number),
+            // Its own, and none that is worth more than what it knows.
+            Caller::Agent(number) => {
+                let least = self.session(number).map_or(Authority::Untrusted, |it| it.least);
+                item.session == Some(number) && item.authority <= least.meet(Authority::Derived)
+            }
         };
-        if !own {
+        if !own && self.views.rules().hold(Rule::Outranked) {
             return Err(Rejected::Outranked);
         }
         let owner = owner_of(by).ok();
@@ -477,7 +537,9 @@ impl Draft<'_> {
             }
         }
         if let Some((argument, _)) = &mandate.budget {
-            within("argument of the budget", argument.len(), LONG_NAME_MAX)?;
+            if let Err(error) = ArgumentName::new(argument) {
+                return Err(Rejected::Name { what: "argument", error: error.to_string() });
+            }
             bytes += argument.len();
         }
         within("mandate", bytes, FIELDS_MAX)?;
@@ -559,8 +621,8 @@ impl Draft<'_> {
         if until_ms < now_ms || until_ms.saturating_sub(now_ms) > APPROVAL_MS_MAX {
             return Err(Rejected::Window);
         }
-        let pending = self.views.provenance().pending().find(|(event, _)| *event == receipt);
-        let (_, decided) = pending.ok_or(Rejected::NotPending { event: receipt })?;
+        let asked = self.views.provenance().asked_by(receipt);
+        let decided = asked.ok_or(Rejected::NotPending { event: receipt })?;
         if decided.call != *call {
             return Err(Rejected::OtherCall { event: receipt });
         }

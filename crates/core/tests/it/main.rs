@@ -6,6 +6,7 @@ mod clock;
 mod commit;
 mod durable;
 mod encoding;
+mod gate;
 mod ground;
 mod keys;
 mod looks;
@@ -14,6 +15,7 @@ mod origin;
 mod policy;
 mod policy_tools;
 mod provenance;
+mod requests;
 mod value;
 mod vectors;
 

@@ -452,7 +452,9 @@ fn naive_path(text: &str) -> String {
     let absolute = text.starts_with('/');
     loop {
         let before = text.clone();
-        text = text.replace("/./", "/");
+        while text.contains("/./") {
+            text = text.replace("/./", "/");
+        }
         while let Some(rest) = text.strip_prefix("./") {
             text = rest.to_owned();
         }

@@ -27,6 +27,7 @@ use actum_core::{Digest, EntryKind};
 pub use compare::{Compared, Known, State, compare};
 pub use flaw::{Flaw, Wrong};
 pub use inventory::{Inventory, ReadFile, inventory};
+pub use name::{file_of, named_file, path_of};
 
 use lines::Lines;
 use name::Namer;

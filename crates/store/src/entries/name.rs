@@ -57,6 +57,31 @@ impl Namer {
     }
 }
 
+/// The file in a name, as it is written there. Of a text that is no name of ours, what would be it.
+pub fn file_of(name: &str) -> &str {
+    NameParts::of(name).file
+}
+
+/// How a file, seen from the root, is written in the names of its entries.
+pub fn named_file(file: &str) -> String {
+    written(file, FILE_MAX)
+}
+
+/// The path of the file in a name, seen from the root; nothing if it was cut, or is not plain text.
+///
+/// ```
+/// use actum_store::entries::path_of;
+/// assert_eq!(path_of(r"notes/a\#b.md#Build:use nextest~0b1c").as_deref(), Some("notes/a#b.md"));
+/// ```
+pub fn path_of(name: &str) -> Option<String> {
+    let file = file_of(name);
+    let (mut path, mut characters) = (String::new(), file.chars());
+    while let Some(character) = characters.next() {
+        path.push(if character == '\\' { characters.next()? } else { character });
+    }
+    Some(path).filter(|path| !path.is_empty() && named_file(path) == file)
+}
+
 /// The headings above a place, as they are written in a name.
 #[derive(Debug)]
 pub(super) struct Headings(Vec<(usize, Rc<str>)>);
@@ -229,6 +254,7 @@ mod tests {
         assert_eq!(parts.file, r"x\:y\#.md");
         assert_eq!(parts.place, r"x\:y\#.md#a\#b#c\:d\~");
         assert_eq!(parts.stem, Some(name.as_str()));
+        assert_eq!(path_of(&name).as_deref(), Some("x:y#.md"));
     }
 
     proptest! {
@@ -243,6 +269,12 @@ mod tests {
         fn any_text_can_be_taken_apart(name in "[a\\\\#:~é]{0,20}") {
             let parts = NameParts::of(&name);
             prop_assert!(name.starts_with(parts.place) && parts.place.starts_with(parts.file));
+        }
+
+        #[test]
+        fn a_path_is_found_again_in_a_name_or_not_at_all(file in ".{1,200}") {
+            let path = path_of(&format!("{}#heading:key", named_file(&file)));
+            prop_assert!(path.is_none_or(|path| path == file));
         }
     }
 }

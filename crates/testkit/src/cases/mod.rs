@@ -2,6 +2,7 @@
 //! it. A case is played by the shipped rules, and again without the rule it names: then it must come out otherwise.
 //! `cases/README.md` is the page for whoever writes one.
 
+mod elsewhere;
 mod page;
 mod play;
 mod spell;
@@ -13,6 +14,7 @@ use std::{fs, io};
 use actum_core::Rule;
 use serde::Deserialize;
 
+pub use elsewhere::LIST;
 pub use page::page;
 pub use play::{Fault, play};
 use spell::Step;

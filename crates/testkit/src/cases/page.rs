@@ -5,7 +5,12 @@ use std::path::Path;
 
 use actum_core::Rule;
 
+use super::elsewhere::{NOT_DECIDED, SHOWN};
 use super::{all, play};
+
+fn row((case, what, how): &(&str, &str, &str)) -> String {
+    format!("| {case} | {what} | {how} |\n")
+}
 
 /// The page of cases, made from the folder `cases/`.
 ///
@@ -38,6 +43,11 @@ pub fn page(folder: &Path) -> Result<String, String> {
         page.push_str("\n\n| case | what it shows | rules | source |\n|---|---|---|---|\n");
         page += &rows.concat();
     }
+    page += "\n## Shown elsewhere\n\nCases of the papers' list that are no question to the gate, and the test of which crate shows each.\n\n\
+        | case | what | shown by |\n|---|---|---|\n";
+    page += &SHOWN.iter().map(row).collect::<String>();
+    page += "\n## Not decided\n\n| case | what | why not |\n|---|---|---|\n";
+    page += &NOT_DECIDED.iter().map(row).collect::<String>();
     page += "\n## Ablations\n\nEvery case played once more for each rule, with that rule off. *Named* cases are those that name the rule;\n\
         each of them comes out otherwise without it (where a case names two rules, without both). *Others* come out otherwise\n\
         too.\n\n| rule | named | others |\n|---|---:|---:|\n";

@@ -38,6 +38,7 @@ const CHANNELS: &[&str] = &[
     "mail:*",
     "mcp:*",
     "exec:*",
+    "pigeon:*",
 ];
 /// Nothing was settled, so a rule is what it says.
 static NO_COMMANDS: BTreeMap<StepName, Digest> = BTreeMap::new();
@@ -111,6 +112,7 @@ fn compare(expected: &Expected<'_>, came_out: &CameOut) -> Result<(), String> {
 struct Things {
     texts: BTreeMap<Digest, Content<'static>>,
     subjects: BTreeMap<SubjectName, Digest>,
+    links: BTreeMap<String, String>,
 }
 
 impl Surroundings for Things {
@@ -124,6 +126,10 @@ impl Surroundings for Things {
 
     fn subject(&self, subject: &SubjectName) -> Result<Digest, String> {
         self.subjects.get(subject).copied().ok_or_else(|| "it is not there".to_owned())
+    }
+
+    fn leads_to(&self, path: &str) -> Option<String> {
+        self.links.get(path).cloned()
     }
 }
 
@@ -237,7 +243,13 @@ impl World {
             Step::Adopt(it) => self.adopt(it),
             Step::Recall(it) => self.recall(it),
             Step::Fire(it) => self.fire(it),
-            Step::Act(it) => self.act(it),
+            Step::Act(it) => {
+                let mut came_out = self.act(it, 1)?;
+                for number in 2..=it.times.unwrap_or(1) {
+                    came_out = self.act(it, number)?;
+                }
+                Ok(came_out)
+            }
             Step::Grant(it) => self.grant(it),
             Step::Revoke(it) => self.revoke(it),
             Step::Run(it) => self.run(it),
@@ -252,6 +264,10 @@ impl World {
                 let by = self.caller(it.by.as_deref(), "owner")?;
                 let record = self.event(&it.of)?;
                 self.ask(by, MemoryRequest::Forget { record }, nothing())
+            }
+            Step::Link(it) => {
+                self.things.links.insert(it.path.clone(), it.to.clone());
+                Ok(CameOut::Done)
             }
             Step::Edit(it) => {
                 let digest = self.content(&it.of)?;
@@ -411,9 +427,15 @@ impl World {
         }
     }
 
-    fn act(&mut self, it: &Act) -> Result<CameOut, String> {
+    fn act(&mut self, it: &Act, number: u32) -> Result<CameOut, String> {
         let by = self.caller(it.by.as_deref(), HOOK)?;
-        let call = call_of(&Spelled { tool: it.tool.clone(), args: it.args.clone() })?;
+        let mut args = it.args.clone();
+        for value in args.values_mut() {
+            if let toml::Value::String(text) = value {
+                *text = text.replace("{number}", &number.to_string());
+            }
+        }
+        let call = call_of(&Spelled { tool: it.tool.clone(), args })?;
         let presence = if it.nobody { Presence::Nobody } else { Presence::Somebody };
         let new = NewCall {
             session: session(it.session.as_deref().unwrap_or(SESSION))?,
@@ -466,7 +488,8 @@ impl World {
     fn revoke(&mut self, it: &Revoke) -> Result<CameOut, String> {
         let by = self.caller(it.by.as_deref(), "owner")?;
         let error = |error: actum_core::NameError| error.to_string();
-        let all = (0, u64::MAX);
+        let at = |seconds: Option<u64>| seconds.map(|seconds| START_MS + seconds * 1000);
+        let all = (at(it.from).unwrap_or(0), at(it.until).unwrap_or(u64::MAX));
         let takes = match (&it.record, &it.channel, &it.author, &it.mandate, &it.adapter, &it.run) {
             (Some(label), ..) => Takes::Record(self.event(label)?),
             (_, Some(name), ..) => {

@@ -73,7 +73,7 @@ steps! {
     Fire { by: Option<String>, entry: String, text: String, pins: BTreeMap<String, String>, session: String, }
     Act {
         by: Option<String>, session: Option<String>, tool: String, args: BTreeMap<String, toml::Value>,
-        id: Option<String>, nobody: bool, ends: Option<String>,
+        id: Option<String>, nobody: bool, ends: Option<String>, times: Option<u32>,
     }
     Grant {
         by: Option<String>, tool: String, audience: String, equal: BTreeMap<String, String>,
@@ -84,9 +84,11 @@ steps! {
     Revoke {
         by: Option<String>, record: Option<String>, channel: Option<String>, author: Option<String>,
         mandate: Option<String>, adapter: Option<String>, run: Option<String>,
+        from: Option<u64>, until: Option<u64>,
     }
     Approve { by: Option<String>, of: String, }
     Forget { by: Option<String>, of: String, }
+    Link { path: String, to: String, }
     Edit { of: String, }
     Lose { of: String, }
     Run { name: String, subject: String, outcome: Option<String>, }

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use actum_testkit::cases::{Case, all, play};
+use actum_core::Rule;
+use actum_testkit::cases::{Case, LIST, all, page, play};
 
 fn folder() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../cases"))
@@ -35,6 +36,29 @@ fn without_its_rules_every_case_comes_out_otherwise() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_rule_has_a_case() {
+    let cases = all(folder()).unwrap();
+    let named: Vec<Rule> = cases.values().flat_map(|case| case.named_rules().unwrap()).collect();
+    let without: Vec<_> =
+        Rule::ALL.iter().filter(|rule| !named.contains(rule)).map(|rule| rule.word()).collect();
+    assert!(without.is_empty(), "no case names {without:?}");
+}
+
+#[test]
+fn every_case_of_the_papers_is_on_the_page() {
+    let page = page(folder()).unwrap();
+    let on_page = |id: &str| {
+        let words = page.split(|c: char| !c.is_ascii_alphanumeric());
+        words.into_iter().any(|word| word == id)
+    };
+    let ids = LIST
+        .iter()
+        .flat_map(|(letter, count)| (1..=*count).map(move |number| format!("{letter}{number}")));
+    let missing: Vec<String> = ids.filter(|id| !on_page(id)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 #[test]
