@@ -247,7 +247,10 @@ fn an_approval_that_ran_out_allows_nothing() {
     !   what is to hold for longer is a mandate: `actum mandate grant`
     [2]
     ");
+    // Asked again, it waits again, under the receipt that the owner has as well.
     assert_eq!(shell.said(PAYS).code, 13);
+    shell.quietly(&format!("actum approve {receipt} --yes"));
+    assert_eq!(shell.said(PAYS).code, 0);
 }
 
 #[test]
