@@ -83,15 +83,12 @@ pub(crate) enum Command {
     Act(memory::Act),
     /// Record how a call went that was allowed
     End(memory::End),
-<<<<<<< HEAD
     /// Compare memory files with what the ledger knows of them
     Inventory(memory::Inventory),
     /// Look at entries of memory files, and make them the owner's word
     Adopt(memory::Adopt),
     /// Entries that are withheld until their owner looks at them
     Quarantine(memory::Quarantine),
-=======
->>>>>>> h-d
     /// Show the calls that wait for you
     ///
     /// Each with its receipt, the exact call and where its binding arguments came from. Equal questions stand together, and from
@@ -120,15 +117,6 @@ pub(crate) enum Command {
     /// Tools that calls were decided of and no rule of the policy in force guards, sessions that were seen only in part, and
     /// tools that are listed and were never seen. Ends with 0 if all that was seen is covered, 14 if not.
     Coverage,
-<<<<<<< HEAD
-=======
-    /// Compare memory files with what the ledger knows of them
-    Inventory(memory::Inventory),
-    /// Look at entries of memory files, and make them the owner's word
-    Adopt(memory::Adopt),
-    /// Entries that are withheld until their owner looks at them
-    Quarantine(memory::Quarantine),
->>>>>>> h-d
     /// Adapters: who may observe
     #[command(subcommand)]
     Adapter(memory::Adapter),

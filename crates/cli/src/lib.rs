@@ -78,24 +78,15 @@ fn dispatch(cli: &Cli, say: Say) -> Outcome<u8> {
         Command::Fire(args) => cmd::recall::fire(&find()?, args),
         Command::Act(args) => cmd::act::act(&find()?, args),
         Command::End(args) => cmd::act::end(&find()?, args),
-<<<<<<< HEAD
         Command::Inventory(args) => cmd::inventory::run(&find()?, args),
         Command::Adopt(args) => cmd::adopt::run(&find()?, args),
         Command::Quarantine(args) => cmd::quarantine::run(&find()?, args),
-=======
->>>>>>> h-d
         Command::Inbox => cmd::inbox::run(&find()?),
         Command::Approve(args) => cmd::approve::run(&find()?, args),
         Command::Mandate(args) => cmd::mandate::run(&find()?, args),
         Command::Why(args) => cmd::why::why(&find()?, args.event),
         Command::Trace(args) => cmd::why::trace(&find()?, args.event),
         Command::Coverage => cmd::coverage::run(&find()?),
-<<<<<<< HEAD
-=======
-        Command::Inventory(args) => cmd::inventory::run(&find()?, args),
-        Command::Adopt(args) => cmd::adopt::run(&find()?, args),
-        Command::Quarantine(args) => cmd::quarantine::run(&find()?, args),
->>>>>>> h-d
         Command::Adapter(args) => cmd::adapter::run(&find()?, args),
         Command::Key(args) => cmd::key::run(&find()?, args),
         Command::Demo => cmd::demo::run(say),

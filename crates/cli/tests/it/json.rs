@@ -163,13 +163,8 @@ fn every_key_is_on_the_page_and_every_key_of_the_page_is_printed() {
     let resolved = shell.json("actum ground --json tests x");
     page.lists(&["basis.resolved"], &resolved["basis"]["resolved"]);
     page.lists_log(&shell);
-<<<<<<< HEAD
     lists_memory_files(&mut page);
     page.lists_owner();
-=======
-    page.lists_owner();
-    lists_memory_files(&mut page);
->>>>>>> h-d
     for line in shell.said("actum demo --json").out.lines() {
         page.lists(&["demo"], &serde_json::from_str(line).unwrap());
     }
@@ -298,14 +293,11 @@ fn json_alone_is_on_standard_output() {
         "policy accept",
         "key rotate",
         "init",
-<<<<<<< HEAD
         "inventory . nothing.md",
         "adopt . --yes",
         "quarantine",
         "quarantine list --all",
         "quarantine release 1",
-=======
->>>>>>> h-d
         "inbox",
         "approve 1-234567",
         "mandate list",
@@ -314,14 +306,6 @@ fn json_alone_is_on_standard_output() {
         "why 1",
         "trace 1",
         "coverage",
-<<<<<<< HEAD
-=======
-        "inventory . nothing.md",
-        "adopt . --yes",
-        "quarantine",
-        "quarantine list --all",
-        "quarantine release 1",
->>>>>>> h-d
     ] {
         let said = shell.said(&format!("actum --json {line}"));
         assert_eq!(said.err, "", "{line}");
