@@ -10,6 +10,20 @@ use crate::shell::{Shell, TESTS, text};
 
 const PAGE: &str = include_str!("../../../../docs/json.md");
 
+/// A payment that needs a payee to be looked up first.
+const GATED: &str = r#"version = 1
+[steps.known]
+tool = "registry/lookup"
+subject = "args.payee"
+[tools."registry/lookup"]
+class = "read"
+result = "origin"
+[tools."bank/pay"]
+class = "effect"
+requires = [{ step = "known", subject = "payee" }]
+on_missing = "run"
+"#;
+
 type Keys = BTreeSet<String>;
 
 /// The keys that the page lists, by the name in the heading above them.
@@ -61,6 +75,58 @@ impl Page {
         for value in values {
             self.lists(sections, value);
         }
+    }
+
+    /// What adapters and agents ask.
+    fn lists_sessions(&mut self) {
+        let shell = Shell::empty();
+        shell.write("actum.toml", GATED);
+        shell.quietly("actum init --yes");
+        let added = shell.json("actum adapter add hook --channels user,web:* --yes --json");
+        self.lists(&["adapter add"], &added);
+        let credential = text(&added, "credential");
+        shell.write("key", &credential);
+        let asks = |line: &str| {
+            shell.json(&format!("ACTUM_CREDENTIAL_FILE=key actum {line} --as hook --json"))
+        };
+        let opened = asks("session open");
+        self.lists(&["session open"], &opened);
+        let session = text(&opened, "session");
+        let seen =
+            asks(&format!("observe --session {session} 'Pay 13 to DE89370400440532013000.'"));
+        self.lists(&["observe"], &seen);
+        let sessions = shell.json("actum session list --json");
+        self.lists(&["session list"], &sessions);
+        self.lists_all(&["session"], &sessions["sessions"]);
+        self.lists(&["session.trigger"], &sessions["sessions"][0]["trigger"]);
+        let shown = shell.json(&format!("actum session show {session} --json"));
+        self.lists(&["session", "session show"], &shown);
+        self.lists_all(&["session.context"], &shown["context"]);
+        let pays = format!("act --session {session} --tool bank/pay --arguments");
+        let missing = asks(&format!("{pays} '{{\"payee\":\"DE89370400440532013000\"}}'"));
+        self.lists(&["act"], &missing);
+        self.lists(&["act.missing"], &missing["missing"]);
+        self.lists(&["act.perform"], &missing["missing"]["perform"]);
+        let looks = format!("act --session {session} --tool registry/lookup --arguments");
+        let looked = asks(&format!("{looks} '{{\"payee\":\"DE89370400440532013000\"}}'"));
+        let end = format!("end {} --outcome passed", looked["event"]);
+        self.lists(&["end"], &asks(&end));
+        let paid = asks(&format!("{pays} '{{\"payee\":\"DE89370400440532013000\"}}'"));
+        self.lists(&["act"], &paid);
+        self.lists(&["act.trigger"], &paid["trigger"]);
+        self.lists_all(&["argument"], &paid["arguments"]);
+        let remember = format!("remember --session {session} --entry MEMORY.md#1 Short.");
+        self.lists(&["remember"], &asks(&remember));
+        let held =
+            format!("remember --session {session} --entry MEMORY.md#2 --proven 99999 Short.");
+        self.lists(&["remember held"], &asks(&held));
+        self.lists(&["recall"], &asks("recall --entry MEMORY.md#1 Short."));
+        self.lists(&["recall"], &asks("recall --entry MEMORY.md#1 Changed."));
+        self.lists(&["fire"], &asks("fire --entry jobs.json#1 'Pay eve.'"));
+        let adapters = shell.json("actum adapter list --json");
+        self.lists(&["adapter list"], &adapters);
+        self.lists_all(&["adapter"], &adapters["adapters"]);
+        self.lists(&["adapter remove"], &shell.json("actum adapter remove hook --yes --json"));
     }
 
     /// What the owner asks and says about calls, mandates and what is remembered.
@@ -164,6 +230,7 @@ fn every_key_is_on_the_page_and_every_key_of_the_page_is_printed() {
     page.lists(&["basis.resolved"], &resolved["basis"]["resolved"]);
     page.lists_log(&shell);
     lists_memory_files(&mut page);
+    page.lists_sessions();
     page.lists_owner();
     for line in shell.said("actum demo --json").out.lines() {
         page.lists(&["demo"], &serde_json::from_str(line).unwrap());
