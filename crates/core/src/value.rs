@@ -45,7 +45,9 @@ impl From<&str> for Value {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
     /// The tool has no name, a long one, or one that could be shown as another.
-    #[error("the name of a tool is 1 to {TOOL_NAME_MAX} printable ASCII characters without spaces")]
+    #[error(
+        "the name of a tool is 1 to {TOOL_NAME_MAX} printable ASCII characters without spaces, and begins with no parenthesis"
+    )]
     Tool,
     /// Lists in lists.
     #[error("argument `{argument}` nests lists and maps deeper than {VALUE_DEPTH_MAX}")]
@@ -88,7 +90,8 @@ impl Call {
     /// [`CallError`] names the limit.
     pub fn new(tool: &str, arguments: BTreeMap<String, Value>) -> Result<Self, CallError> {
         let is_plain = tool.bytes().all(|byte| byte.is_ascii_graphic());
-        if tool.is_empty() || tool.len() > TOOL_NAME_MAX || !is_plain {
+        // What is recorded beside calls has a name in parentheses, so no tool may.
+        if tool.is_empty() || tool.len() > TOOL_NAME_MAX || !is_plain || tool.starts_with('(') {
             return Err(CallError::Tool);
         }
         let mut size = Size::default();

@@ -8,7 +8,6 @@ use serde_json::json;
 
 use super::recall::DENY;
 use super::session::name_of;
-use super::thing::FIRE;
 use crate::context::Context;
 use crate::door::policy_of;
 use crate::say::{Outcome, count, foreign};
@@ -83,7 +82,7 @@ pub(crate) fn run(context: &Context) -> Outcome<u8> {
 fn is_of_a_fire(views: &Views, session: u32) -> bool {
     let provenance = views.provenance();
     let mut decisions = provenance.decisions().iter().filter(|(_, it)| it.session == session);
-    let fired = |called| name_of(views, Space::Called, called) == FIRE;
+    let fired = |called| name_of(views, Space::Called, called).starts_with('(');
     let is_empty = provenance.session(session).is_some_and(|session| session.seen.is_empty());
     is_empty
         && decisions.next().is_some_and(|(_, it)| fired(it.called))
@@ -97,7 +96,7 @@ fn tools_seen(views: &Views) -> BTreeMap<String, u64> {
         let name = name_of(views, Space::Called, decided.called);
         // A skip is recorded under the name of its step, and is no call.
         let is_skip = decided.reason == DecisionCode::Grounded.number();
-        if name != FIRE && !is_skip {
+        if !name.starts_with('(') && !is_skip {
             *seen.entry(name).or_default() += 1;
         }
     }

@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 
 use super::act::{argument_to_json, receipt_of};
 use super::session::name_of;
-use super::thing::{FIRE, argument_lines, channel_in_words, code_in_words, times_of};
+use super::thing::{argument_lines, channel_in_words, code_in_words, times_of};
 use crate::context::Context;
 use crate::door::{Things, policy_of};
 use crate::say::{Outcome, Say, chain, count, foreign};
@@ -170,7 +170,7 @@ fn asked_in_all(views: &Views) -> (u64, u64) {
     for (_, decided) in views.provenance().decisions() {
         let code = DecisionCode::from_number(decided.reason);
         let is_call = code != Some(DecisionCode::Grounded)
-            && name_of(views, Space::Called, decided.called) != FIRE;
+            && !name_of(views, Space::Called, decided.called).starts_with('(');
         if !is_call || decided.count > 1 || code == Some(DecisionCode::ApprovedCall) {
             continue;
         }

@@ -193,7 +193,10 @@ impl<J: Journal> Ledger<J> {
         new: &NewRecall<'_>,
         reading: &Reading,
     ) -> Result<Answered, CommitError> {
-        Ok(self.draft(reading, |draft| draft.recall(gate, by, new))??)
+        let mut repeats = core::mem::take(&mut self.repeats);
+        let answered = self.draft(reading, |draft| draft.recall(gate, by, new, &mut repeats));
+        self.repeats = repeats;
+        Ok(answered??)
     }
 
     /// Judges a stored task that is about to fire, and opens its session if it may.
@@ -416,16 +419,22 @@ impl Draft<'_> {
         gate: &Gate<'_>,
         by: Caller,
         new: &NewRecall<'_>,
+        repeats: &mut super::Repeats,
     ) -> Result<Answered, Rejected> {
         self.may(by, Asks::Recall)?;
         self.check_adapter(by)?;
-        if let Some(session) = &new.session {
-            self.session_of(by, session)?;
-        }
+        let session = new.session.as_ref().map(|name| self.session_of(by, name)).transpose()?;
         super::memory::check_name(new.name)?;
         let asked = self.asked_entry(&new.namespace, new.name, new.text, new.content);
         let judgement = judge_recall(self.views, gate, &asked, new.purpose, self.now_ms());
-        let event = self.quarantine(&new.namespace, new.name, new.content, &judgement);
+        let mut event = self.quarantine(&new.namespace, new.name, new.content, &judgement);
+        if let (None, Decision::Quarantine, Some(session)) = (event, judgement.decision(), session)
+        {
+            // At the quota it is withheld all the same, and counted.
+            let judgement = Judgement { origin: None, ..judgement.clone() };
+            let all = Digest::of("actum/withheld/v1", &[]);
+            event = Some(self.counted(session, "(recall)", all, None, &judgement, repeats));
+        }
         Ok(Answered { event, ..Answered::of(judgement) })
     }
 
@@ -605,7 +614,20 @@ impl Draft<'_> {
         // Calls of a flood are not told apart, so none of their ids is used up.
         let exact = if flooded { Digest::from_bytes([0; 32]) } else { call.digest() };
         let call_id = call_id.filter(|_| !flooded);
-        let called = self.number(Space::Called, tool.as_str().as_bytes());
+        self.counted(session, tool.as_str(), exact, call_id, judgement, repeats)
+    }
+
+    fn counted(
+        &mut self,
+        session: u32,
+        called: &str,
+        exact: Digest,
+        call_id: Option<Digest>,
+        judgement: &Judgement,
+        repeats: &mut super::Repeats,
+    ) -> u64 {
+        let flooded = judgement.code == DecisionCode::Flooded;
+        let called = self.number(Space::Called, called.as_bytes());
         let (origin, reason) = (judgement.origin, judgement.code.number());
         let provenance = self.views.provenance();
         let latest = provenance.latest(session, &exact).filter(|(_, decided)| {

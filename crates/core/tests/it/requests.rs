@@ -453,6 +453,63 @@ fn a_call_that_only_looks_writes_nothing() {
 }
 
 #[test]
+fn at_its_quota_the_quarantine_withholds_and_counts() {
+    let mut world = World::new();
+    let recall = |world: &mut World, text: &str, session: Option<SessionName>| {
+        let new = NewRecall {
+            session,
+            namespace: Namespace::default(),
+            name: "jobs#1",
+            text,
+            content: content_digest(text),
+            purpose: Purpose::Reading,
+        };
+        world.with(|ledger, gate| ledger.recall(gate, OWNER, &new, &reading())).unwrap()
+    };
+    for number in 0..actum_core::QUARANTINE_MAX {
+        let held = recall(&mut world, &number.to_string(), None);
+        assert!(held.event.is_some());
+    }
+    let before = world.events();
+    let held = recall(&mut world, "one more", None);
+    assert_eq!((held.judgement.decision(), held.event), (Decision::Quarantine, None));
+    assert_eq!(world.events(), before);
+    let counted: Vec<u64> = (0..9)
+        .map(|number| recall(&mut world, &format!("more {number}"), Some(session("s"))))
+        .map(|held| {
+            assert_eq!(held.judgement.decision(), Decision::Quarantine);
+            held.event.unwrap()
+        })
+        .collect();
+    // The first, second, fourth and eighth are written.
+    assert_eq!(counted.iter().collect::<std::collections::BTreeSet<_>>().len(), 4);
+    let (_, newest) = world.ledger.views().provenance().decision(counted[8]).unwrap();
+    assert_eq!(newest.count, 8);
+}
+
+#[test]
+fn a_missing_step_is_performed_so_often_an_hour_and_no_more() {
+    let policy = "version = 1\n[steps.known]\ntool = 'look'\nsubject = 'args.payee'\n\
+        [tools.look]\nclass = 'read'\n[tools.pay]\nclass = 'effect'\nbinding = ['payee']\n\
+        requires = [{ step = 'known', subject = 'payee' }]\non_missing = 'run'";
+    let mut world = World::new();
+    world.policy = Policy::parse(policy).unwrap();
+    let hook = Caller::Adapter(0);
+    let asked = |world: &mut World, payee: &str| {
+        world.act(hook, &pay(payee), None).unwrap().judgement.missing.unwrap().perform
+    };
+    for _ in 0..actum_core::PERFORMED_MAX {
+        let look = asked(&mut world, "alice@x.example").unwrap();
+        let permit = world.act(hook, &look, None).unwrap().permit.unwrap();
+        let end = NewCallEnd { outcome: Outcome::Failed, result: content_digest("no") };
+        world.ledger.end_call(permit, &end, &reading()).unwrap();
+    }
+    assert_eq!(asked(&mut world, "alice@x.example"), None);
+    // What nothing else would allow is not performed for either.
+    assert_eq!(asked(&mut world, "eve@x.example"), None);
+}
+
+#[test]
 fn a_permit_of_another_ledger_ends_nothing() {
     let mut world = World::new();
     let answered = world.act(Caller::Adapter(0), &pay("alice@x.example"), None).unwrap();
