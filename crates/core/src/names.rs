@@ -1,6 +1,7 @@
 //! The names a person, a policy or an adapter gives: step, namespace, session, subject, tool, argument, author, channel. Each
 //! has one normalisation and one limit, and its constructor is the only way in.
 
+use core::borrow::Borrow;
 use core::fmt;
 
 use unicode_normalization::UnicodeNormalization as _;
@@ -81,6 +82,13 @@ macro_rules! checked_name {
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(&self.0)
+            }
+        }
+
+        /// Looked up by its text: equal and ordered as that is.
+        impl Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                &self.0
             }
         }
     };

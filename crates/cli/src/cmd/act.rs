@@ -105,11 +105,8 @@ fn tell(context: &Context, answered: &Answered, receipt: Option<&str>) {
 pub(crate) fn argument_in_words(judged: &Judged) -> String {
     let raised =
         judged.raised_by.map_or_else(String::new, |run| format!("; verified by run {run}"));
-    let value = if judged.value.is_empty() {
-        String::new()
-    } else {
-        format!(" = {}", foreign(&judged.value))
-    };
+    let value = judged.value.as_ref().map(|value| format!(" = {}", foreign(&value.to_string())));
+    let value = value.unwrap_or_default();
     format!(
         "{}{value}: {} ({}{raised})",
         foreign(&judged.argument),
@@ -122,7 +119,7 @@ pub(crate) fn argument_in_words(judged: &Judged) -> String {
 pub(crate) fn argument_to_json(judged: &Judged) -> Value {
     json!({
         "argument": judged.argument,
-        "value": judged.value,
+        "value": judged.shown(),
         "authority": judged.authority.word(),
         "sources": judged.origin.sources,
         "reason": judged.origin.reason,

@@ -196,7 +196,7 @@ fn grouped<'w>(views: &Views, all: &'w [Waiting]) -> Vec<Vec<&'w Waiting>> {
             continue;
         };
         let binding = judgement.arguments.iter();
-        let binding = binding.map(|it| (it.argument.clone(), it.value.clone())).collect::<Vec<_>>();
+        let binding = binding.map(|it| (it.argument.clone(), it.shown())).collect::<Vec<_>>();
         let tool = name_of(views, Space::Called, one.decided.called);
         if binding.is_empty() {
             // As it is judged now nothing says what binds, so it is like no other.

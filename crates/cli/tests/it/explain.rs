@@ -29,9 +29,9 @@ fn why_goes_down_to_the_page_that_nobody_checked() {
     decision 15: the call of bank/pay in [SESSION] became a question on [TIME] (untrusted_argument)
       The value of a binding argument comes from somewhere that anybody can write to.
       the agent acted on event 6: a turn from the user, read on [DAY]
-      amount = 950: User ("950" stands whole in what is User)
+      amount = 950: User (it stands whole in what is User)
         in event 6: a turn from the user, read on [DAY]
-      payee = "DE89370400440532013000": Untrusted ("DE89370400440532013000" stands whole in what is Untrusted)
+      payee = "DE89370400440532013000": Untrusted (it stands whole in what is Untrusted)
         in event 9: a result from a web page (web:rent.example), by web/get, read on [DAY]; nobody has checked it
       it rests on:
          9  a result "New account: DE89370400440532013000" from a web page (web:rent.example), by web/get, read on [DAY]; nobody has checked it: Untrusted

@@ -59,8 +59,8 @@ fn a_new_account_number_from_a_page_waits_for_its_owner() {
     ")), @r#"
     $ actum act --yes --session $(cat s) --tool bank/pay --arguments '{"payee": "DE89370400440532013000", "amount": 950, "note": "rent"}'
     ask (untrusted_argument): The value of a binding argument comes from somewhere that anybody can write to.
-      amount = 950: User ("950" stands whole in what is User)
-      payee = "DE89370400440532013000": Untrusted ("DE89370400440532013000" stands whole in what is Untrusted)
+      amount = 950: User (it stands whole in what is User)
+      payee = "DE89370400440532013000": Untrusted (it stands whole in what is Untrusted)
       The owner approves the call, or a verification step is performed on the value.
       receipt 11-5f3f89: actum approve 11-5f3f89
     [13]
@@ -72,9 +72,9 @@ fn a_new_account_number_from_a_page_waits_for_its_owner() {
         amount = 950
         note = "rent"
         payee = "DE89370400440532013000"
-      amount = 950: User ("950" stands whole in what is User)
+      amount = 950: User (it stands whole in what is User)
         in event 6: a turn from the user, read on [DAY]
-      payee = "DE89370400440532013000": Untrusted ("DE89370400440532013000" stands whole in what is Untrusted)
+      payee = "DE89370400440532013000": Untrusted (it stands whole in what is Untrusted)
         in event 9: a result from a web page (web:rent.example), by web/get, read on [DAY]; nobody has checked it
       set off by a turn from the user, event 6: User
       approve it once: actum approve 11-5f3f89
@@ -83,9 +83,9 @@ fn a_new_account_number_from_a_page_waits_for_its_owner() {
       amount = 950
       note = "rent"
       payee = "DE89370400440532013000"
-      amount = 950: User ("950" stands whole in what is User)
+      amount = 950: User (it stands whole in what is User)
         in event 6: a turn from the user, read on [DAY]
-      payee = "DE89370400440532013000": Untrusted ("DE89370400440532013000" stands whole in what is Untrusted)
+      payee = "DE89370400440532013000": Untrusted (it stands whole in what is Untrusted)
         in event 9: a result from a web page (web:rent.example), by web/get, read on [DAY]; nobody has checked it
       set off by a turn from the user, event 6: User
     ! error: nobody is there to ask: Approve exactly this call, once?
@@ -96,9 +96,9 @@ fn a_new_account_number_from_a_page_waits_for_its_owner() {
       amount = 950
       note = "rent"
       payee = "DE89370400440532013000"
-      amount = 950: User ("950" stands whole in what is User)
+      amount = 950: User (it stands whole in what is User)
         in event 6: a turn from the user, read on [DAY]
-      payee = "DE89370400440532013000": Untrusted ("DE89370400440532013000" stands whole in what is Untrusted)
+      payee = "DE89370400440532013000": Untrusted (it stands whole in what is Untrusted)
         in event 9: a result from a web page (web:rent.example), by web/get, read on [DAY]; nobody has checked it
       set off by a turn from the user, event 6: User
     approved once in [SESSION], until [TIME] (event 12, owner known by yes-flag)
@@ -106,15 +106,15 @@ fn a_new_account_number_from_a_page_waits_for_its_owner() {
     0 calls wait; 1 question in 1 effect call (100 %)
     $ actum act --yes --session $(cat s) --tool bank/pay --arguments '{"payee": "DE89370400440532013000", "amount": 950, "note": "rent"}'
     allow (approved_call): The owner approved exactly this call, once.
-      amount = 950: User ("950" stands whole in what is User)
-      payee = "DE89370400440532013000": Untrusted ("DE89370400440532013000" stands whole in what is Untrusted)
+      amount = 950: User (it stands whole in what is User)
+      payee = "DE89370400440532013000": Untrusted (it stands whole in what is Untrusted)
       Perform it once, then: actum end 13 --outcome passed
     $ actum end 13 --yes --outcome passed
     call 13 passed
     $ actum act --yes --session $(cat s) --tool bank/pay --arguments '{"payee": "DE89370400440532013000", "amount": 950, "note": "rent"}'
     ask (untrusted_argument): The value of a binding argument comes from somewhere that anybody can write to.
-      amount = 950: User ("950" stands whole in what is User)
-      payee = "DE89370400440532013000": Untrusted ("DE89370400440532013000" stands whole in what is Untrusted)
+      amount = 950: User (it stands whole in what is User)
+      payee = "DE89370400440532013000": Untrusted (it stands whole in what is Untrusted)
       The owner approves the call, or a verification step is performed on the value.
       receipt 21-5f3f89: actum approve 21-5f3f89
     [13]
@@ -158,9 +158,9 @@ fn equal_questions_are_one_and_a_mandate_is_offered_for_them() {
         amount = 950
         note = "May"
         payee = "DE89370400440532013000"
-      amount = 950: User ("950" stands whole in what is User)
+      amount = 950: User (it stands whole in what is User)
         in event 6: a turn from the user, read on [DAY]
-      payee = "DE89370400440532013000": Untrusted ("DE89370400440532013000" stands whole in what is Untrusted)
+      payee = "DE89370400440532013000": Untrusted (it stands whole in what is Untrusted)
         in event 9: a result from a web page (web:rent.example), by web/get, read on [DAY]; nobody has checked it
       set off by a turn from the user, event 6: User
       approve it once: actum approve 11-5f3f89
@@ -296,9 +296,9 @@ fn a_receipt_is_for_one_call_of_one_ledger() {
       amount = 950
       note = "rent"
       payee = "DE89370400440532013000"
-      amount = 950: User ("950" stands whole in what is User)
+      amount = 950: User (it stands whole in what is User)
         in event 6: a turn from the user, read on [DAY]
-      payee = "DE89370400440532013000": Untrusted ("DE89370400440532013000" stands whole in what is Untrusted)
+      payee = "DE89370400440532013000": Untrusted (it stands whole in what is Untrusted)
         in event 9: a result from a web page (web:rent.example), by web/get, read on [DAY]; nobody has checked it
       set off by a turn from the user, event 6: User
     approved once in [SESSION], until [TIME] (event 12, owner known by yes-flag)
@@ -359,13 +359,13 @@ fn a_mandate_is_shown_in_words_and_spent() {
       amount adds up to at most 1500.5
     $ actum act --yes --session $(cat s) --tool bank/pay --arguments '{"payee": "DE89370400440532013000", "amount": 950, "note": "rent"}'
     allow (mandate): A mandate of the owner covers the call.
-      amount = 950: User ("950" stands whole in what is User)
-      payee = "DE89370400440532013000": Untrusted ("DE89370400440532013000" stands whole in what is Untrusted)
+      amount = 950: User (it stands whole in what is User)
+      payee = "DE89370400440532013000": Untrusted (it stands whole in what is Untrusted)
       Perform it once, then: actum end 12 --outcome passed
     $ actum act --yes --session $(cat s) --tool bank/pay --arguments '{"payee": "DE89370400440532013000", "amount": 950, "note": "rent"}'
     ask (untrusted_argument): The value of a binding argument comes from somewhere that anybody can write to.
-      amount = 950: User ("950" stands whole in what is User)
-      payee = "DE89370400440532013000": Untrusted ("DE89370400440532013000" stands whole in what is Untrusted)
+      amount = 950: User (it stands whole in what is User)
+      payee = "DE89370400440532013000": Untrusted (it stands whole in what is Untrusted)
       The owner approves the call, or a verification step is performed on the value.
       receipt 19-5f3f89: actum approve 19-5f3f89
     [13]
@@ -426,13 +426,13 @@ fn a_narrower_mandate_draws_on_the_wider_one() {
     take it back with: actum mandate revoke 12
     $ actum act --yes --session $(cat s) --tool bank/pay --arguments '{"payee": "DE89370400440532013000", "amount": 950, "note": "rent"}'
     allow (mandate): A mandate of the owner covers the call.
-      amount = 950: User ("950" stands whole in what is User)
-      payee = "DE89370400440532013000": Untrusted ("DE89370400440532013000" stands whole in what is Untrusted)
+      amount = 950: User (it stands whole in what is User)
+      payee = "DE89370400440532013000": Untrusted (it stands whole in what is Untrusted)
       Perform it once, then: actum end 13 --outcome passed
     $ actum act --yes --session $(cat s) --tool bank/pay --arguments '{"payee": "DE89370400440532013000", "amount": 950, "note": "rent"}'
     ask (untrusted_argument): The value of a binding argument comes from somewhere that anybody can write to.
-      amount = 950: User ("950" stands whole in what is User)
-      payee = "DE89370400440532013000": Untrusted ("DE89370400440532013000" stands whole in what is Untrusted)
+      amount = 950: User (it stands whole in what is User)
+      payee = "DE89370400440532013000": Untrusted (it stands whole in what is Untrusted)
       The owner approves the call, or a verification step is performed on the value.
       receipt 20-5f3f89: actum approve 20-5f3f89
     [13]

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::authority::Authority;
 use crate::event::{Audience, Decision, LimitKind, Space};
-use crate::names::{ArgumentName, ToolName};
+use crate::names::ArgumentName;
 use crate::policy::{OnMissing, ToolClass, ToolRule};
 use crate::provenance::{Mandate, Session, Trigger, TriggerKind};
 use crate::reason::Reason;
@@ -20,10 +20,8 @@ use crate::views::Views;
 /// Whether a call may go out. An error is never a yes: whatever cannot be told costs a question or is refused.
 pub fn judge_act(views: &Views, gate: &Gate<'_>, asked: &AskedCall<'_>, now_ms: u64) -> Judgement {
     let Some(force) = gate.force else { return Judgement::new(DecisionCode::NoPolicy) };
-    let Ok(tool) = ToolName::new(asked.call.tool()) else {
-        return Judgement::new(DecisionCode::NoPolicy);
-    };
-    let rule = force.policy.tool(&tool);
+    let tool = asked.call.tool();
+    let rule = force.policy.tool_named(tool);
     if !rule.listed() && !views.rules().hold(Rule::Unlisted) {
         return Judgement::new(DecisionCode::Read);
     }
@@ -33,7 +31,7 @@ pub fn judge_act(views: &Views, gate: &Gate<'_>, asked: &AskedCall<'_>, now_ms: 
     // A clock that steps back a little makes nothing younger.
     let now_ms = now_ms.max(views.time_ms());
     let session = asked.session.and_then(|number| views.provenance().session(number));
-    let desk = Desk { views, gate, force, rule, tool: &tool, asked, session, now_ms };
+    let desk = Desk { views, gate, force, rule, tool, asked, session, now_ms };
     if let Some(judgement) = desk.earlier_answer() {
         return judgement;
     }
@@ -64,7 +62,7 @@ struct Desk<'d> {
     gate: &'d Gate<'d>,
     force: InForce<'d>,
     rule: &'d ToolRule,
-    tool: &'d ToolName,
+    tool: &'d str,
     asked: &'d AskedCall<'d>,
     session: Option<&'d Session>,
     now_ms: u64,
@@ -174,7 +172,7 @@ impl Desk<'_> {
         if self.views.distrusted_since().is_some() {
             return None;
         }
-        let number = self.views.number(Space::Called, self.tool.as_str().as_bytes())?;
+        let number = self.views.number(Space::Called, self.tool.as_bytes())?;
         let mandates = self.views.provenance().mandates();
         let mut fitting = mandates.filter(|mandate| mandate.called == number).filter(|mandate| {
             self.is_for_this(mandate, trigger, trigger_authority)

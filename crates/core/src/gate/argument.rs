@@ -7,7 +7,6 @@ use super::{Content, Gate, InForce, authority_for};
 use crate::authority::Authority;
 use crate::event::{Seen, Space};
 use crate::kind::ValueKind;
-use crate::names::{ArgumentName, ToolName};
 use crate::origin::{How, Origin, Passage, is_verbatim, outgoing_by, trace_by};
 use crate::policy::{Binding, Fetch, Mode, ToolClass, ToolRule};
 use crate::provenance::{ItemKind, Session, TriggerKind};
@@ -20,8 +19,8 @@ use crate::views::Views;
 pub struct Judged {
     /// The argument.
     pub argument: String,
-    /// Its value, or the address in it, safe to show.
-    pub value: String,
+    /// Its value, or the address in it; nothing where no argument binds.
+    pub value: Option<Value>,
     /// Where it came from.
     pub origin: Origin,
     /// What it is worth for this call.
@@ -58,7 +57,7 @@ pub(crate) fn passages_of<'a>(
     views: &'a Views,
     gate: &'a Gate<'_>,
     session: Option<&Session>,
-    tool: Option<&ToolName>,
+    tool: Option<&str>,
     now_ms: u64,
 ) -> Result<Texts<'a>, Edited> {
     let unknown = if views.rules().hold(Rule::UnknownContext) {
@@ -90,17 +89,23 @@ pub(crate) fn passages_of<'a>(
                 continue;
             }
         };
-        let author = views.name(Space::Author, item.author).unwrap_or_default();
-        let author = core::str::from_utf8(author).ok().and_then(|name| ToolName::new(name).ok());
         let fetched = item.what == ItemKind::Seen(Seen::Result)
-            && gate
-                .force
-                .zip(author)
-                .is_some_and(|(force, tool)| force.policy.tool(&tool).class() == ToolClass::Fetch);
+            && gate.force.is_some_and(|force| {
+                let author = views.name(Space::Author, item.author).unwrap_or_default();
+                let author = core::str::from_utf8(author).unwrap_or_default();
+                force.policy.tool_named(author).class() == ToolClass::Fetch
+            });
         let own_turn = own_turn.is_some_and(|trigger| trigger.event == *event);
         texts.passages.push(Kept { event: *event, authority, text, own_turn, fetched });
     }
     Ok(texts)
+}
+
+impl Judged {
+    /// Its value, safe to show; empty where no argument binds.
+    pub fn shown(&self) -> String {
+        self.value.as_ref().map_or_else(String::new, ToString::to_string)
+    }
 }
 
 impl Texts<'_> {
@@ -133,17 +138,17 @@ pub(super) fn arguments(
     let desk = Desk { views, gate, force, rule, call, texts, passages: texts.passages(), now_ms };
     let mut judged: Vec<Judged> = Vec::new();
     for (name, value) in call.arguments() {
-        let argument = ArgumentName::new(name).ok();
-        let is_outgoing = argument.as_ref().is_some_and(|it| rule.outgoing().contains(it));
+        // A name that a policy cannot write is in none of its lists.
+        let is_outgoing = rule.outgoing().contains(name.as_str());
         if is_outgoing {
             if views.rules().hold(Rule::Outgoing) {
                 desk.addresses(name, value, &mut judged);
             }
-        } else if binds(rule.binding(), argument.as_ref()) {
-            judged.push(desk.judge(name, argument.as_ref(), value));
+        } else if binds(rule.binding(), name) {
+            judged.push(desk.judge(name, value));
         }
     }
-    let binds_none = !judged.iter().any(|it| !is_outgoing_only(rule, &it.argument));
+    let binds_none = judged.iter().all(|it| rule.outgoing().contains(it.argument.as_str()));
     if binds_none {
         judged.push(desk.whole_context("(no binding argument)"));
     }
@@ -156,16 +161,11 @@ pub(super) fn arguments(
 }
 
 /// A name that a policy cannot write binds where everything does.
-fn binds(binding: &Binding, argument: Option<&ArgumentName>) -> bool {
-    match (binding, argument) {
-        (Binding::All, _) => true,
-        (Binding::Only(_), Some(argument)) => binding.binds(argument),
-        (Binding::Only(_), None) => false,
+fn binds(binding: &Binding, argument: &str) -> bool {
+    match binding {
+        Binding::All => true,
+        Binding::Only(arguments) => arguments.contains(argument),
     }
-}
-
-fn is_outgoing_only(rule: &ToolRule, argument: &str) -> bool {
-    ArgumentName::new(argument).is_ok_and(|it| rule.outgoing().contains(&it))
 }
 
 /// Where the paths in a value lead that pass a link.
@@ -194,8 +194,8 @@ struct Desk<'d> {
 }
 
 impl Desk<'_> {
-    fn judge(&self, name: &str, argument: Option<&ArgumentName>, value: &Value) -> Judged {
-        let kind = argument.map_or(ValueKind::Text, |it| self.rule.kind(it));
+    fn judge(&self, name: &str, value: &Value) -> Judged {
+        let kind = kind_of(self.rule, name);
         let mut origin =
             trace_by(self.views.rules(), value, kind, &self.passages, self.texts.least);
         for elsewhere in led_to(self.views.rules(), self.gate, value, kind) {
@@ -203,7 +203,7 @@ impl Desk<'_> {
             let led = trace_by(self.views.rules(), &there, kind, &self.passages, self.texts.least);
             if led.authority < origin.authority {
                 let reason = format!("it passes a link and is {there}: {}", led.reason);
-                origin = Origin { reason, ..led };
+                origin = Origin { reason: reason.into(), ..led };
             }
         }
         let (mut authority, mut raised_by) = (origin.authority, None);
@@ -211,7 +211,7 @@ impl Desk<'_> {
             authority = Authority::Approved;
         }
         if authority < Authority::Approved && self.views.rules().hold(Rule::Elevation) {
-            let verification = argument.and_then(|it| self.rule.verify().get(it));
+            let verification = self.rule.verify().get(name);
             raised_by = verification.and_then(|verification| {
                 verified(self.views, self.force, verification, self.call, name, self.now_ms)
             });
@@ -222,7 +222,13 @@ impl Desk<'_> {
         if !self.views.rules().hold(Rule::Argument) {
             authority = Authority::User;
         }
-        Judged { argument: name.to_owned(), value: value.to_string(), origin, authority, raised_by }
+        Judged {
+            argument: name.to_owned(),
+            value: Some(value.clone()),
+            origin,
+            authority,
+            raised_by,
+        }
     }
 
     /// An address that stood whole in what a fetch brought carries nothing out that the page did not hold.
@@ -241,7 +247,7 @@ impl Desk<'_> {
                 for one in found {
                     judged.push(Judged {
                         argument: name.to_owned(),
-                        value: Value::from(one.address.as_str()).to_string(),
+                        value: Some(Value::from(one.address.as_str())),
                         authority: one.origin.authority,
                         origin: one.origin,
                         raised_by: None,
@@ -263,8 +269,8 @@ impl Desk<'_> {
             if self.views.rules().hold(Rule::Nowhere) { self.texts.least } else { Authority::User };
         let reason = "nothing in the call says where it came from, so the whole context does";
         let origin =
-            Origin { authority, sources: Vec::new(), how: How::NoText, reason: reason.to_owned() };
-        let (argument, value) = (what.to_owned(), String::new());
+            Origin { authority, sources: Vec::new(), how: How::NoText, reason: reason.into() };
+        let (argument, value) = (what.to_owned(), None);
         Judged { argument, value, origin, authority, raised_by: None }
     }
 }
@@ -280,10 +286,14 @@ pub(crate) fn least_of_echo(
     let passages = texts.passages();
     let values = call.arguments().iter().filter(|(_, value)| could_be_told_apart(value));
     let least = values.map(|(name, value)| {
-        let kind = ArgumentName::new(name).map_or(ValueKind::Text, |it| rule.kind(&it));
+        let kind = kind_of(rule, name);
         trace_by(views.rules(), value, kind, &passages, texts.least).authority
     });
     least.min().unwrap_or(Authority::User)
+}
+
+fn kind_of(rule: &ToolRule, argument: &str) -> ValueKind {
+    rule.kinds().get(argument).copied().unwrap_or(ValueKind::Text)
 }
 
 /// Whether a value is long enough to mean something wherever it stands.

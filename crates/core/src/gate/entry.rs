@@ -4,7 +4,7 @@ use super::{AskedEntry, DecisionCode, Gate, Judgement, Purpose};
 use crate::authority::Authority;
 use crate::event::{EntryKind, Space};
 use crate::looks::looks_like_instruction;
-use crate::names::{ChannelName, ToolName};
+use crate::names::ChannelName;
 use crate::policy::Profile;
 use crate::provenance::{Item, ItemKind, Withheld};
 use crate::rule::Rule;
@@ -134,7 +134,7 @@ pub(crate) fn authority_for(
     views: &Views,
     gate: &Gate<'_>,
     item: &Item,
-    tool: Option<&ToolName>,
+    tool: Option<&str>,
     now_ms: u64,
 ) -> Authority {
     let standing = views.provenance().standing(item);
@@ -154,7 +154,7 @@ fn is_approved(
     gate: &Gate<'_>,
     channel: u32,
     standing: Authority,
-    tool: Option<&ToolName>,
+    tool: Option<&str>,
     at_ms: u64,
 ) -> bool {
     let Some(force) = gate.force else { return false };
@@ -164,6 +164,5 @@ fn is_approved(
     let rule = force.policy.authority_of(&channel, at_ms);
     // What was carried has a line of its own, which is not known here any more.
     let is_carried = rule.inherits && standing == Authority::Derived;
-    is_carried
-        || tool.map_or(rule.authority, |tool| rule.authority_for(tool)) >= Authority::Approved
+    is_carried || tool.map_or(rule.authority, |tool| rule.reaches(tool)) >= Authority::Approved
 }

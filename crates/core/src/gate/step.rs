@@ -46,8 +46,7 @@ pub(super) fn missing(
     call: &Call,
     now_ms: u64,
 ) -> Option<Missing> {
-    let tool = ToolName::new(call.tool()).ok()?;
-    let rule = force.policy.tool(&tool);
+    let rule = force.policy.tool_named(call.tool());
     let desk = Desk { views, gate, force, call, now_ms };
     rule.requires().iter().find_map(|requirement| desk.lacks(requirement.step(), requirement, 0))
 }

@@ -114,7 +114,7 @@ fn account(text: &str) -> Option<String> {
 }
 
 /// ISO 13616: two letters, two check digits, at most 30 more, and the remainder by 97 is 1.
-fn is_iban(bare: &str) -> bool {
+pub(crate) fn is_iban(bare: &str) -> bool {
     if !(15..=34).contains(&bare.len()) || !bare.bytes().all(|b| b.is_ascii_alphanumeric()) {
         return false;
     }

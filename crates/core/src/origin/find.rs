@@ -7,8 +7,8 @@ use core::iter::successors;
 use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 
 use crate::kind::{
-    ADDRESS_MAX, Number, Url, ValueKind, is_around_email, is_grouping, is_in_scheme, is_separator,
-    is_within,
+    ADDRESS_MAX, Number, Url, ValueKind, is_around_email, is_grouping, is_iban, is_in_scheme,
+    is_separator, is_within,
 };
 
 /// Characters of a text, and digits where there is no letter, from which it identifies something.
@@ -114,7 +114,11 @@ pub(super) enum Needle {
 impl Needle {
     /// As the kind has it; a text that is not of the kind is looked for as it stands.
     pub(super) fn new(text: &str, kind: ValueKind) -> Self {
-        let normal = kind.normal(text);
+        Self::of(text, kind, kind.normal(text))
+    }
+
+    /// The same, where the normal form is known already.
+    pub(super) fn of(text: &str, kind: ValueKind, normal: Option<String>) -> Self {
         match (kind, normal) {
             (ValueKind::Account, Some(normal)) => Self::Account(normal),
             (ValueKind::Email, Some(normal)) => Self::Email(normal),
@@ -125,6 +129,7 @@ impl Needle {
             (ValueKind::Path, Some(normal)) => Self::Path { normal, written: text.to_owned() },
             (ValueKind::Number, Some(normal)) => Number::parse(&normal)
                 .map_or_else(|| Self::Text(text.nfc().collect()), Self::Number),
+            (ValueKind::Text, _) | (_, None) if text.is_ascii() => Self::Text(text.to_owned()),
             (ValueKind::Text, _) | (_, None) => Self::Text(text.nfc().collect()),
         }
     }
@@ -188,7 +193,8 @@ pub(super) struct Haystack<'a> {
 
 impl<'a> Haystack<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        let nfc = (!is_nfc(text)).then(|| text.nfc().collect());
+        let is_normal = text.is_ascii() || is_nfc(text);
+        let nfc = (!is_normal).then(|| text.nfc().collect());
         Self { text, nfc, lower: OnceCell::new() }
     }
 
@@ -395,7 +401,8 @@ pub(super) fn emails(text: &str) -> impl Iterator<Item = &str> {
 /// The value as it stood in the passage, grouping and all, has to have the same normal form; and it must not be a part of a
 /// longer number that is written in groups.
 fn holds_account(text: &str, normal: &str) -> bool {
-    let (mut bare, mut offsets) = (Vec::new(), Vec::new());
+    let mut bare = Vec::with_capacity(text.len());
+    let mut offsets = Vec::with_capacity(text.len());
     for (at, c) in text.char_indices().filter(|(_, c)| !is_grouping(*c)) {
         let mut bytes = [0; 4];
         for (offset, byte) in (at..).zip(c.encode_utf8(&mut bytes).bytes()) {
@@ -410,7 +417,10 @@ fn holds_account(text: &str, normal: &str) -> bool {
         let Some(written) = text.get(start..end) else { return false };
         let before = text.get(..start).unwrap_or_default();
         let after = text.get(end..).unwrap_or_default();
-        ValueKind::Account.normal(written).as_deref() == Some(normal)
+        // However an IBAN is grouped, it is that one.
+        let is_it = (needle == normal && is_iban(normal))
+            || ValueKind::Account.normal(written).as_deref() == Some(normal);
+        is_it
             && Edges::TEXT.leave_whole(before, after)
             && !goes_on(before.chars().rev())
             && !goes_on(after.chars())

@@ -4,6 +4,7 @@
 //! A value stands for what it names only as a whole token. Whoever finds nothing gets the least of the whole context, so
 //! every doubt here costs a question and never gives a right.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 mod find;
@@ -60,7 +61,7 @@ pub struct Origin {
     /// How it was found.
     pub how: How,
     /// The same for a person, in one line. Values in it are shortened.
-    pub reason: String,
+    pub reason: Cow<'static, str>,
 }
 
 /// Where `value` came from, among the `passages` of its context. `context_least` is the least authority in that context.
@@ -121,6 +122,28 @@ struct Search<'a> {
     rules: Rules,
 }
 
+/// Whether a reason has to name its value: not where the whole value is shown beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Named {
+    Whole,
+    Part,
+}
+
+impl Named {
+    const fn of(depth: usize) -> Self {
+        if depth == 0 { Self::Whole } else { Self::Part }
+    }
+}
+
+const fn stands_whole(authority: Authority) -> &'static str {
+    match authority {
+        Authority::Untrusted => "it stands whole in what is Untrusted",
+        Authority::Derived => "it stands whole in what is Derived",
+        Authority::Approved => "it stands whole in what is Approved",
+        Authority::User => "it stands whole in what is User",
+    }
+}
+
 /// What a search for one token gave.
 enum Seen {
     /// The positions of the passages that count.
@@ -151,9 +174,9 @@ impl<'a> Search<'a> {
                     | ValueKind::Path
                     | ValueKind::Number => ValueKind::Number,
                 };
-                self.text(number.as_str(), kind)
+                self.text(number.as_str(), kind, Named::of(depth))
             }
-            Value::Text(text) => self.text(text, kind),
+            Value::Text(text) => self.text(text, kind, Named::of(depth)),
             Value::List(_) | Value::Map(_) if depth >= VALUE_DEPTH_MAX => {
                 self.nowhere("it nests deeper than a call may")
             }
@@ -166,7 +189,10 @@ impl<'a> Search<'a> {
             Value::Map(entries) => {
                 // A key can name the payee as well as its value can.
                 let parts = entries.iter().flat_map(|(key, item)| {
-                    [self.text(key, ValueKind::Text), self.value(item, kind, depth + 1)]
+                    [
+                        self.text(key, ValueKind::Text, Named::Part),
+                        self.value(item, kind, depth + 1),
+                    ]
                 });
                 let parts = parts.collect();
                 self.join(parts, Authority::User)
@@ -175,13 +201,13 @@ impl<'a> Search<'a> {
     }
 
     /// One text: whole, or else in the parts that its kind has.
-    fn text(&mut self, text: &str, declared: ValueKind) -> Origin {
+    fn text(&mut self, text: &str, declared: ValueKind, named: Named) -> Origin {
         if text.trim().is_empty() {
             return self.no_text("an empty text");
         }
-        let kind = kind_of(text, declared);
-        let short = match self.look(&Needle::new(text, kind)) {
-            Seen::In(passages) => return self.whole(text, &passages),
+        let (kind, normal) = kind_of(text, declared);
+        let short = match self.look(&Needle::of(text, kind, normal)) {
+            Seen::In(passages) => return self.whole(text, named, &passages),
             Seen::Spent => return self.spent(),
             Seen::Short => true,
             Seen::Not => false,
@@ -207,34 +233,43 @@ impl<'a> Search<'a> {
         }
         let whole = self.rules.hold(Rule::WholeValue);
         let holds = |hay: &Haystack<'_>| hay.holds(needle) || (!whole && hay.contains(needle));
-        let holding = self.passages.iter().enumerate().filter(|(_, (_, hay))| holds(hay));
-        let holding: Vec<(usize, &Passage<'_>)> =
-            holding.map(|(at, (passage, _))| (at, *passage)).collect();
-        if holding.is_empty() {
-            return Seen::Not;
-        }
         let identifies = needle.identifies() || !self.rules.hold(Rule::ShortValue);
         let counts = |passage: &Passage<'_>| {
             identifies || (passage.own_turn && passage.authority == Authority::User)
         };
-        let counting: Vec<usize> =
-            holding.iter().filter(|(_, passage)| counts(passage)).map(|(at, _)| *at).collect();
-        if counting.is_empty() { Seen::Short } else { Seen::In(counting) }
+        let (mut is_there, mut counting) = (false, Vec::new());
+        for (at, (passage, hay)) in self.passages.iter().enumerate() {
+            if holds(hay) {
+                is_there = true;
+                if counts(passage) {
+                    counting.push(at);
+                }
+            }
+        }
+        match (is_there, counting.is_empty()) {
+            (false, _) => Seen::Not,
+            (true, true) => Seen::Short,
+            (true, false) => Seen::In(counting),
+        }
     }
 
     /// The greatest authority among these passages counts, so that a page which repeats the user's payee takes nothing away.
-    fn whole(&self, text: &str, passages: &[usize]) -> Origin {
+    fn whole(&self, text: &str, named: Named, passages: &[usize]) -> Origin {
         let passages =
             || passages.iter().filter_map(|at| self.passages.get(*at)).map(|(passage, _)| *passage);
         let all = passages().map(|passage| passage.authority);
         let counting = if self.rules.hold(Rule::Greatest) { all.max() } else { all.min() };
         let authority = counting.unwrap_or(self.least);
-        let sources: BTreeSet<u64> = passages()
-            .filter(|passage| passage.authority == authority)
-            .map(|passage| passage.id)
-            .collect();
-        let sources = sources.into_iter().collect();
-        let reason = format!("{} stands whole in what is {authority}", shown(text));
+        let counting = passages().filter(|passage| passage.authority == authority);
+        let mut sources: Vec<u64> = counting.map(|passage| passage.id).collect();
+        sources.sort_unstable();
+        sources.dedup();
+        let reason = match named {
+            Named::Whole => Cow::Borrowed(stands_whole(authority)),
+            Named::Part => {
+                Cow::Owned(format!("{} stands whole in what is {authority}", shown(text)))
+            }
+        };
         Origin { authority, sources, how: How::Whole, reason }
     }
 
@@ -297,7 +332,7 @@ impl<'a> Search<'a> {
     fn words(&mut self, text: &str) -> Option<Origin> {
         let mut pieces = Vec::new();
         for piece in text.split(is_between_words).filter(|piece| !piece.is_empty()) {
-            match kind_of(piece, ValueKind::Text) {
+            match kind_of(piece, ValueKind::Text).0 {
                 ValueKind::Url | ValueKind::Email => pieces.push(piece),
                 ValueKind::Text | ValueKind::Account | ValueKind::Path | ValueKind::Number => {
                     let smaller = piece.split([',', ';', ':', '=', '&', '|']);
@@ -315,8 +350,8 @@ impl<'a> Search<'a> {
         if pieces.len() > self.left {
             return Some(self.spent());
         }
-        let parts = pieces.iter().map(|piece| match kind_of(piece, ValueKind::Text) {
-            kind @ (ValueKind::Url | ValueKind::Email) => self.text(piece, kind),
+        let parts = pieces.iter().map(|piece| match kind_of(piece, ValueKind::Text).0 {
+            kind @ (ValueKind::Url | ValueKind::Email) => self.text(piece, kind, Named::Part),
             kind @ (ValueKind::Text | ValueKind::Account | ValueKind::Path | ValueKind::Number) => {
                 self.token(piece, kind)
             }
@@ -332,7 +367,7 @@ impl<'a> Search<'a> {
 
     fn found(&mut self, text: &str, needle: &Needle) -> Origin {
         match self.look(needle) {
-            Seen::In(passages) => self.whole(text, &passages),
+            Seen::In(passages) => self.whole(text, Named::Part, &passages),
             Seen::Short => self.not_found(text, true),
             Seen::Not => self.not_found(text, false),
             Seen::Spent => self.spent(),
@@ -358,11 +393,11 @@ impl<'a> Search<'a> {
         };
         let reason = match deciding.how {
             _ if at_most < least => {
-                "each of its parts was found, but the agent put them together".to_owned()
+                Cow::Borrowed("each of its parts was found, but the agent put them together")
             }
             How::Composed => deciding.reason.clone(),
             How::Whole | How::Nowhere | How::NoText => {
-                format!("put together; of its parts, {}", deciding.reason)
+                Cow::Owned(format!("put together; of its parts, {}", deciding.reason))
             }
         };
         let sources: BTreeSet<u64> = parts.iter().flat_map(|part| &part.sources).copied().collect();
@@ -384,41 +419,33 @@ impl<'a> Search<'a> {
     }
 
     fn nowhere(&self, reason: &str) -> Origin {
-        let reason = reason.to_owned();
+        let reason = Cow::Owned(reason.to_owned());
         let nowhere = self.rules.hold(Rule::Nowhere);
         let authority = if nowhere { self.least } else { Authority::User };
         Origin { authority, sources: Vec::new(), how: How::Nowhere, reason }
     }
 
     fn no_text(&self, what: &str) -> Origin {
-        let reason = format!("{what} stands in no text, so it is the agent's choice");
+        let reason = Cow::Owned(format!("{what} stands in no text, so it is the agent's choice"));
         Origin { authority: self.least, sources: Vec::new(), how: How::NoText, reason }
     }
 }
 
 /// The kind by which a text is compared: the declared one if it is of it. A text that is an address is compared as one even
 /// where nobody said so; what is not of its kind is compared as it stands.
-fn kind_of(text: &str, declared: ValueKind) -> ValueKind {
-    let is = |kind: ValueKind| kind.normal(text).is_some();
-    match declared {
-        ValueKind::Text if is(ValueKind::Url) => ValueKind::Url,
-        ValueKind::Text if is(ValueKind::Email) => ValueKind::Email,
+fn kind_of(text: &str, declared: ValueKind) -> (ValueKind, Option<String>) {
+    let of = |kind: ValueKind| kind.normal(text).map(|normal| (kind, Some(normal)));
+    let found = match declared {
+        // Both have one of these in them.
+        ValueKind::Text if !text.contains([':', '@']) => None,
+        ValueKind::Text => of(ValueKind::Url).or_else(|| of(ValueKind::Email)),
         ValueKind::Account
         | ValueKind::Email
         | ValueKind::Url
         | ValueKind::Path
-        | ValueKind::Number
-            if is(declared) =>
-        {
-            declared
-        }
-        ValueKind::Text
-        | ValueKind::Account
-        | ValueKind::Email
-        | ValueKind::Url
-        | ValueKind::Path
-        | ValueKind::Number => ValueKind::Text,
-    }
+        | ValueKind::Number => of(declared),
+    };
+    found.unwrap_or((ValueKind::Text, None))
 }
 
 fn is_between_words(c: char) -> bool {

@@ -79,7 +79,7 @@ pub(crate) fn outgoing_by(
             found.push(Outgoing { address, origin });
             break;
         }
-        let origin = search.text(&traced, kind);
+        let origin = search.text(&traced, kind, super::Named::Whole);
         found.push(Outgoing { address, origin });
     }
     found

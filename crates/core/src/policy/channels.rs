@@ -197,6 +197,10 @@ pub struct ChannelRule<'p> {
 impl ChannelRule<'_> {
     /// What content from here is worth for a call of this tool: outside the scope it is untrusted.
     pub fn authority_for(&self, tool: &ToolName) -> Authority {
+        self.reaches(tool.as_str())
+    }
+
+    pub(crate) fn reaches(&self, tool: &str) -> Authority {
         match self.scope {
             Some(scope) if !scope.contains(tool) => Authority::Untrusted,
             Some(_) | None => self.authority,

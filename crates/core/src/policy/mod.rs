@@ -175,6 +175,11 @@ impl Policy {
         self.tools.get(name).unwrap_or(&tools::UNLISTED)
     }
 
+    /// The same by the text of a name; a text that is no name is nobody's.
+    pub(crate) fn tool_named(&self, name: &str) -> &ToolRule {
+        self.tools.get(name).unwrap_or(&tools::UNLISTED)
+    }
+
     /// Every tool that is listed, by name.
     pub fn tools(&self) -> impl Iterator<Item = (&ToolName, &ToolRule)> {
         self.tools.iter()

@@ -281,7 +281,7 @@ fn verification_fits(
         );
         return refused(at, what, why);
     }
-    if let Some(left_out) = about().find(|subject| !verification.with().contains(subject)) {
+    if let Some(left_out) = about().find(|subject| !verification.with().contains(*subject)) {
         let why = format!(
             "`{name}` is about `{left_out}` too, which is not in `with`, so its pass could be about another"
         );
