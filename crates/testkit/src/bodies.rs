@@ -11,7 +11,9 @@ use actum_core::{
 use actum_core::policy::Policy;
 use actum_store::entries::{self, Known, State};
 use actum_store::subject::Manifest;
-use actum_store::{AcceptedPolicy, Register};
+use actum_store::{
+    AcceptedPolicy, Register, arguments_to_json, call_from_json, call_to_json, waiting_call,
+};
 
 use crate::memory::fold;
 use crate::vectors::Vector;
@@ -33,6 +35,7 @@ pub const BODIES: &[Body] = &[
     ("manifest", manifest),
     ("register", register),
     ("entries", entries),
+    ("call", call),
 ];
 
 /// Runs the body of this name.
@@ -85,6 +88,18 @@ fn register(bytes: &[u8]) {
 }
 
 /// A file of each format: what is read keeps to its limits, has a name of its own, and is known to a ledger that has just this.
+/// The arguments of a call: what is read is written in one way, and that is read as the same call again.
+fn call(bytes: &[u8]) {
+    let Ok(text) = core::str::from_utf8(bytes) else { return };
+    let Ok(call) = call_from_json("bank/pay", text) else { return };
+    let written = arguments_to_json(&call);
+    let again = call_from_json("bank/pay", &written);
+    assert!(again.as_ref().is_ok_and(|again| again.digest() == call.digest()), "{written}");
+    assert_eq!(again.ok().as_ref(), Some(&call));
+    assert_eq!(waiting_call(&call_to_json(&call)).as_ref(), Some(&call));
+    assert_eq!(call.to_string().lines().count(), 1 + call.arguments().len(), "{call}");
+}
+
 fn entries(bytes: &[u8]) {
     for file in ["MEMORY.md", "notes.jsonl", "jobs.json", ".claude/loop.md"] {
         let found = entries::read(file, bytes);
