@@ -121,7 +121,7 @@ impl Entry {
     fn line(&self) -> String {
         let Self { index, time_ms, kind, words, .. } = self;
         let words = foreign(words);
-        format!("{index:>6}  {}  {:<9}  {words}", dim(&local(*time_ms)), kind.word())
+        format!("{index:>6}  {}  {:<11}  {words}", dim(&local(*time_ms)), kind.word())
     }
 }
 

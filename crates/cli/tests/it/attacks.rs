@@ -290,10 +290,10 @@ fn a_cut_is_not_laundered_as_a_move() {
       The owner accepts one with `actum policy accept`.
     [12]
     $ actum log
-         0  [TIME]  genesis    ledger [ID]
-         1  [TIME]  policy     policy [SHORT] accepted, owner known by yes-flag
-         2  [TIME]  resolved   the owner went on after: truncated (10 events had been acknowledged; known by yes-flag)
-         3  [TIME]  resolved   the owner went on after: moved (3 events had been acknowledged; known by yes-flag)
+         0  [TIME]  genesis      ledger [ID]
+         1  [TIME]  policy       policy [SHORT] accepted, owner known by yes-flag
+         2  [TIME]  resolved     the owner went on after: truncated (10 events had been acknowledged; known by yes-flag)
+         3  [TIME]  resolved     the owner went on after: moved (3 events had been acknowledged; known by yes-flag)
     ");
 }
 
@@ -560,10 +560,10 @@ fn a_move_there_and_back_loses_nothing_and_is_said() {
     $ actum verify | grep loss
     note: at event 11 the owner (known by yes-flag) went on after a loss: moved, 0 acknowledged events given up
     $ actum log --kind resolved
-        10  [TIME]  resolved   the owner went on after: moved (10 events had been acknowledged; known by yes-flag)
-        11  [TIME]  resolved   the owner went on after: moved (11 events had been acknowledged; known by yes-flag)
+        10  [TIME]  resolved     the owner went on after: moved (10 events had been acknowledged; known by yes-flag)
+        11  [TIME]  resolved     the owner went on after: moved (11 events had been acknowledged; known by yes-flag)
     $ actum log --kind revoked
-         9  [TIME]  revoked    run 7: fake (owner known by yes-flag)  tests on file:src.txt
+         9  [TIME]  revoked      run 7: fake (owner known by yes-flag)  tests on file:src.txt
     ");
     let basis = &shell.json("actum ground --json tests")["basis"]["resolved"];
     assert_eq!(basis["lost"], 0, "{basis}");

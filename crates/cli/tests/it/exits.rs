@@ -55,16 +55,16 @@ subject = "text"
     ! actum: recorded run 26: tests on text:x failed: the command ended with 5; a pass ends with 0
     [5]
     $ actum log --kind ended
-         9  [TIME]  ended      run 8: passed (exit 0)  tests on text:x
-        11  [TIME]  ended      run 10: failed (exit 3)  tests on text:x
-        13  [TIME]  ended      run 12: failed (exit 255)  tests on text:x
-        15  [TIME]  ended      run 14: errored (signal 9)  tests on text:x
-        17  [TIME]  ended      run 16: errored (signal 15)  tests on text:x
-        19  [TIME]  ended      run 18: timed_out  tests on text:x
-        21  [TIME]  ended      run 20: passed (exit 0)  tests on text:x
-        23  [TIME]  ended      run 22: failed (exit 4)  tests on text:x
-        25  [TIME]  ended      run 24: passed (exit 0)  tests on text:x
-        27  [TIME]  ended      run 26: failed (exit 5)  tests on text:x
+         9  [TIME]  ended        run 8: passed (exit 0)  tests on text:x
+        11  [TIME]  ended        run 10: failed (exit 3)  tests on text:x
+        13  [TIME]  ended        run 12: failed (exit 255)  tests on text:x
+        15  [TIME]  ended        run 14: errored (signal 9)  tests on text:x
+        17  [TIME]  ended        run 16: errored (signal 15)  tests on text:x
+        19  [TIME]  ended        run 18: timed_out  tests on text:x
+        21  [TIME]  ended        run 20: passed (exit 0)  tests on text:x
+        23  [TIME]  ended        run 22: failed (exit 4)  tests on text:x
+        25  [TIME]  ended        run 24: passed (exit 0)  tests on text:x
+        27  [TIME]  ended        run 26: failed (exit 5)  tests on text:x
     ");
 }
 

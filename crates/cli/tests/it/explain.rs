@@ -120,10 +120,10 @@ fn why_explains_a_task_that_fired_and_one_that_did_not() {
         actum why 31
     "), @r#"
     $ actum log --kind decided
-        20  [TIME]  decided    allow: (fire) in [SESSION] (trusted_task)
-        25  [TIME]  decided    deny: bank/pay in [SESSION] (untrusted_trigger)
-        26  [TIME]  decided    deny: bank/pay in [SESSION] (untrusted_trigger)
-        30  [TIME]  decided    quarantine: (fire) in [SESSION] (changed)
+        20  [TIME]  decided      allow: (fire) in [SESSION] (trusted_task)
+        25  [TIME]  decided      deny: bank/pay in [SESSION] (untrusted_trigger)
+        26  [TIME]  decided      deny: bank/pay in [SESSION] (untrusted_trigger)
+        30  [TIME]  decided      quarantine: (fire) in [SESSION] (changed)
     $ actum log --kind quarantined
         27  [TIME]  quarantined  jobs.json#rent is withheld (changed)
         31  [TIME]  quarantined  jobs.json#new is withheld (unknown_task)
@@ -275,7 +275,7 @@ fn the_log_says_the_word_of_a_decision() {
     shell.said(PAYS);
     assert_snapshot!(shell.play("actum log --kind decided"), @"
     $ actum log --kind decided
-        11  [TIME]  decided    ask: bank/pay in [SESSION] (untrusted_argument)
+        11  [TIME]  decided      ask: bank/pay in [SESSION] (untrusted_argument)
     ");
     let event = shell.json("actum log --kind decided --json");
     assert_eq!(

@@ -445,31 +445,31 @@ fn the_log_shows_what_was_asked_for() {
         actum log -n 0
     "), @r#"
     $ actum log
-         0  [TIME]  genesis    ledger [ID]
-         1  [TIME]  policy     policy [SHORT] accepted, owner known by yes-flag
-         7  [TIME]  began      run 7: tests on text:a
-         8  [TIME]  ended      run 7: passed (exit 0)  tests on text:a
-         9  [TIME]  began      run 9: tests on text:b
-        10  [TIME]  ended      run 9: passed (exit 0)  tests on text:b
-        11  [TIME]  revoked    run 7: the data was wrong (owner known by yes-flag)  tests on text:a
-        12  [TIME]  policy     policy [SHORT] accepted, owner known by yes-flag
-        15  [TIME]  began      run 15: tests on text:a
-        16  [TIME]  ended      run 15: failed (exit 3)  tests on text:a
+         0  [TIME]  genesis      ledger [ID]
+         1  [TIME]  policy       policy [SHORT] accepted, owner known by yes-flag
+         7  [TIME]  began        run 7: tests on text:a
+         8  [TIME]  ended        run 7: passed (exit 0)  tests on text:a
+         9  [TIME]  began        run 9: tests on text:b
+        10  [TIME]  ended        run 9: passed (exit 0)  tests on text:b
+        11  [TIME]  revoked      run 7: the data was wrong (owner known by yes-flag)  tests on text:a
+        12  [TIME]  policy       policy [SHORT] accepted, owner known by yes-flag
+        15  [TIME]  began        run 15: tests on text:a
+        16  [TIME]  ended        run 15: failed (exit 3)  tests on text:a
     $ actum log --all -n 3
-        14  [TIME]  named      rule 1 is [DIGEST]
-        15  [TIME]  began      run 15: tests on text:a
-        16  [TIME]  ended      run 15: failed (exit 3)  tests on text:a
+        14  [TIME]  named        rule 1 is [DIGEST]
+        15  [TIME]  began        run 15: tests on text:a
+        16  [TIME]  ended        run 15: failed (exit 3)  tests on text:a
     $ actum log --kind named | wc -l
     7
     $ actum log --step tests --subject b
     ! actum: no event is like that
     $ actum log --subject text:b -n 1
-        10  [TIME]  ended      run 9: passed (exit 0)  tests on text:b
+        10  [TIME]  ended        run 9: passed (exit 0)  tests on text:b
     $ actum log --outcome failed
-        16  [TIME]  ended      run 15: failed (exit 3)  tests on text:a
+        16  [TIME]  ended        run 15: failed (exit 3)  tests on text:a
     $ actum log --kind policy --since 1h
-         1  [TIME]  policy     policy [SHORT] accepted, owner known by yes-flag
-        12  [TIME]  policy     policy [SHORT] accepted, owner known by yes-flag
+         1  [TIME]  policy       policy [SHORT] accepted, owner known by yes-flag
+        12  [TIME]  policy       policy [SHORT] accepted, owner known by yes-flag
     $ actum log --step nothing
     ! actum: no event is like that
     $ actum log --kind nothing
@@ -488,7 +488,7 @@ fn the_log_shows_what_was_asked_for() {
     $ actum log --json -n 1
     {"code":3,"content":"[DIGEST]","incarnation":10,"index":16,"kind":"ended","outcome":"failed","result":"[DIGEST]","run":15,"step":"tests","subject":"text:a","time":"[TIME]"}
     $ actum log | head -1
-         0  [TIME]  genesis    ledger [ID]
+         0  [TIME]  genesis      ledger [ID]
     $ actum log -n 0
     "#);
 }
@@ -499,11 +499,11 @@ fn the_log_follows() {
     let mut follow = shell.actum(&["log", "--follow"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(follow.stdout.take().unwrap()).lines();
     let mut next = || shell.settled(&lines.next().unwrap().unwrap());
-    assert_snapshot!(next(), @"     0  [TIME]  genesis    ledger [ID]");
-    assert_snapshot!(next(), @"     1  [TIME]  policy     policy [SHORT] accepted, owner known by yes-flag");
+    assert_snapshot!(next(), @"     0  [TIME]  genesis      ledger [ID]");
+    assert_snapshot!(next(), @"     1  [TIME]  policy       policy [SHORT] accepted, owner known by yes-flag");
     shell.quietly("actum run -q --step tests --subject x -- ./check x");
-    assert_snapshot!(next(), @"     7  [TIME]  began      run 7: tests on text:x");
-    assert_snapshot!(next(), @"     8  [TIME]  ended      run 7: passed (exit 0)  tests on text:x");
+    assert_snapshot!(next(), @"     7  [TIME]  began        run 7: tests on text:x");
+    assert_snapshot!(next(), @"     8  [TIME]  ended        run 7: passed (exit 0)  tests on text:x");
     follow.kill().unwrap();
     follow.wait().unwrap();
 }
@@ -574,7 +574,7 @@ fn the_key_says_where_it_is_and_is_replaced() {
     ok
     ! actum: recorded run 10: tests on text:y passed
     $ actum log --kind rotated
-         9  [TIME]  rotated    the next event is sealed with key 1 (owner known by yes-flag)
+         9  [TIME]  rotated      the next event is sealed with key 1 (owner known by yes-flag)
     $ actum verify
     intact    yes: 12 events, 2 runs, every MAC checked ([SIZE AND TIME])
     complete  yes: reaches event 11 that the anchor remembers, of [TIME]
@@ -706,8 +706,8 @@ fn a_policy_is_checked_shown_and_accepted() {
     subject = "text"
     lifetime = "1h"
     $ actum log --kind policy
-         1  [TIME]  policy     policy [SHORT] accepted, owner known by yes-flag
-         9  [TIME]  policy     policy [SHORT] accepted, owner known by yes-flag
+         1  [TIME]  policy       policy [SHORT] accepted, owner known by yes-flag
+         9  [TIME]  policy       policy [SHORT] accepted, owner known by yes-flag
     "#);
 }
 

@@ -634,7 +634,7 @@ fn a_channel_is_revoked_with_all_that_came_of_it() {
     ! actum: See `actum why`; the owner can adopt it again.
     [14]
     $ actum log --kind revoked
-        22  [TIME]  revoked    channel web:rent.example: taken over (owner known by yes-flag)
+        22  [TIME]  revoked      channel web:rent.example: taken over (owner known by yes-flag)
     ");
     shell.is_whole();
 }

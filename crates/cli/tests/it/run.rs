@@ -241,8 +241,8 @@ fn a_command_may_use_actum_itself() {
       run 9 passed, exit 0, [AGO]
       by the policy of event 3 (yes-flag), in [TEMP]/project
     $ actum log --kind ended
-        12  [TIME]  ended      run 11: passed (exit 0)  tests on text:y
-        13  [TIME]  ended      run 9: passed (exit 0)  tests on text:x
+        12  [TIME]  ended        run 11: passed (exit 0)  tests on text:y
+        13  [TIME]  ended        run 9: passed (exit 0)  tests on text:x
     ");
 }
 

@@ -138,8 +138,8 @@ fn the_owner_is_asked_and_answers() {
     "#);
     assert_snapshot!(shell.play("actum log --kind policy"), @"
     $ actum log --kind policy
-         1  [TIME]  policy     policy [SHORT] accepted, owner known by yes-flag
-         2  [TIME]  policy     policy [SHORT] accepted, owner known by terminal
+         1  [TIME]  policy       policy [SHORT] accepted, owner known by yes-flag
+         2  [TIME]  policy       policy [SHORT] accepted, owner known by terminal
     ");
 }
 
@@ -187,7 +187,7 @@ fn a_policy_that_is_there_is_asked_about() {
     next: install what was not found, then `actum policy accept`
     [0]
     $ actum log --kind policy
-         1  [TIME]  policy     policy [SHORT] accepted, owner known by terminal
+         1  [TIME]  policy       policy [SHORT] accepted, owner known by terminal
     "#);
 }
 
