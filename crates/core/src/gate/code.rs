@@ -132,6 +132,9 @@ codes! {
     64, UnknownTask, "unknown_task", Quarantine,
         "Nobody recorded where this task or something it pins came from, so it does not fire.",
         "The owner looks at it: `actum quarantine`, then releases it or leaves it.";
+    66, UntrustedAction, "untrusted_action", Quarantine,
+        "The entry is untrusted and was about to be acted on (profile `strict`).",
+        "The owner looks at it: `actum quarantine`, then releases it or leaves it.";
     65, Held, "held", Quarantine,
         "It is in quarantine.", "The owner looks at it: `actum quarantine`, then releases it or leaves it.";
 }

@@ -76,6 +76,10 @@ fn as_data(
     if minds_looks && looks_like_instruction(asked.text).is_some() {
         return Judgement::of(DecisionCode::LooksLikeInstruction, record);
     }
+    // The article blocks and quarantines what is about to cause a side effect as well.
+    if minds_looks && purpose == Purpose::Action {
+        return Judgement::of(DecisionCode::UntrustedAction, record);
+    }
     match purpose {
         Purpose::Action if views.rules().hold(Rule::Label) => {
             Judgement::of(DecisionCode::NotForAction, record)
