@@ -1022,7 +1022,7 @@ fn a_log_that_is_followed_goes_on_across_a_new_key() {
     let all_came = || followed().matches("rotated").count() == 2;
     let mut waited = 0;
     while !all_came() && log.try_wait().unwrap().is_none() && waited < 2_000 {
-        std::thread::sleep(std::time::Duration::from_millis(10));
+        thread::sleep(Duration::from_millis(10));
         waited += 1;
     }
     assert!(waited < 2_000, "still silent: {}", followed());
