@@ -72,16 +72,32 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Session(memory::Session),
     /// Record what was put before a model
+    ///
+    /// Records what was put before the model of a session, and what it is worth by the policy. The text is kept in the store's
+    /// cache, so that the gate can find where a value came from.
     Observe(memory::Observe),
     /// Write the record of an entry: where it came from
+    ///
+    /// Writes the record of an entry: where it came from is the whole context of the session, unless an adapter proves less. It is
+    /// the agent that asks, unless --as or --yes says otherwise.
     Remember(memory::Remember),
     /// Ask whether an entry may be used
+    ///
+    /// Prints the text if the entry may be used, with a label where it is data and no instruction. Ends with 0 if it is served, 14
+    /// if it is withheld, 15 if it is in quarantine.
     Recall(memory::Recall),
     /// Ask whether a stored task may fire
+    ///
+    /// Decides whether a stored task may fire, and opens its session if it may. Ends with 0 if so, 14 or 15 if not.
     Fire(memory::Fire),
     /// Ask whether a call of a tool may go out
+    ///
+    /// Decides whether a call of a tool may go out. Ends with 0 if it may (then it is to be performed once, and `actum end` told how
+    /// it went), 13 if the owner has to be asked, 14 if not.
     Act(memory::Act),
     /// Record how a call went that was allowed
+    ///
+    /// Records how a call went that `actum act` allowed. Its right is spent: it ends once.
     End(memory::End),
     /// Compare memory files with what the ledger knows of them
     Inventory(memory::Inventory),

@@ -25,6 +25,17 @@ pub(crate) struct Door {
     pub(crate) yes: bool,
 }
 
+impl Door {
+    /// The same again, as it is typed behind a command.
+    pub(crate) fn words(&self) -> String {
+        match &self.adapter {
+            Some(adapter) => format!(" --as {adapter}"),
+            None if self.yes => " --yes".to_owned(),
+            None => String::new(),
+        }
+    }
+}
+
 /// A session is what one model was shown, from its start to the last reset. Only who opened it may speak for it.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Session {
@@ -107,7 +118,7 @@ pub(crate) struct Observe {
     #[command(flatten)]
     pub(crate) door: Door,
 
-    /// The text [default: standard input]
+    /// The text; one that begins with a hyphen comes after `--` [default: standard input]
     pub(crate) text: Option<String>,
 }
 
@@ -138,7 +149,7 @@ pub(crate) struct Remember {
     #[command(flatten)]
     pub(crate) door: Door,
 
-    /// The text [default: standard input]
+    /// The text; one that begins with a hyphen comes after `--` [default: standard input]
     pub(crate) text: Option<String>,
 }
 
@@ -155,7 +166,7 @@ pub(crate) enum PurposeWord {
 /// if it is withheld, 15 if it is in quarantine.
 #[derive(Debug, Args)]
 pub(crate) struct Recall {
-    /// Where it lies and which one it is there
+    /// Where it lies and which one it is there, as `actum inventory` prints it
     #[arg(long, value_name = "NAME")]
     pub(crate) entry: String,
 
@@ -170,14 +181,14 @@ pub(crate) struct Recall {
     #[command(flatten)]
     pub(crate) door: Door,
 
-    /// The text as it lies there now [default: standard input]
+    /// The text as it lies there now; one that begins with a hyphen comes after `--` [default: standard input]
     pub(crate) text: Option<String>,
 }
 
 /// Decides whether a stored task may fire, and opens its session if it may. Ends with 0 if so, 14 or 15 if not.
 #[derive(Debug, Args)]
 pub(crate) struct Fire {
-    /// Where it lies and which one it is there
+    /// Where it lies and which one it is there, as `actum inventory` prints it
     #[arg(long, value_name = "NAME")]
     pub(crate) entry: String,
 
@@ -188,7 +199,7 @@ pub(crate) struct Fire {
     #[command(flatten)]
     pub(crate) door: Door,
 
-    /// The prompt as it was put together [default: standard input]
+    /// The prompt as it was put together, to the byte: $(cat FILE) loses the end of its last line [default: standard input]
     pub(crate) text: Option<String>,
 }
 

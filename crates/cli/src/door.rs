@@ -21,7 +21,7 @@ use zeroize::Zeroizing;
 
 use crate::args_memory::Door;
 use crate::context::{Context, at_a_terminal, writer};
-use crate::say::{FAILED, Failure, Outcome, note};
+use crate::say::{FAILED, Failure, Outcome, foreign, note};
 use crate::subject;
 
 /// Bytes of a credential.
@@ -74,6 +74,18 @@ impl<'c> Desk<'c> {
     /// Keeps a text for later questions, and returns its digest.
     pub(crate) fn keep(&self, text: &str) -> Outcome<Digest> {
         self.cache.keep(text).map_err(|error| cache_failure(&error))
+    }
+
+    /// Tells of an id that nobody opened: it is no error, and most often a slip of the finger.
+    pub(crate) fn note_unknown(&self, session: &SessionName) {
+        let number = self.views().number(Space::Session, session.as_str().as_bytes());
+        let known = number.and_then(|it| self.views().provenance().session(it));
+        if known.is_none() && !self.context.say.json {
+            note(&format!(
+                "nobody opened a session {}, so everything in it is untrusted; open one with `actum session open`",
+                foreign(session.as_str())
+            ));
+        }
     }
 
     /// Who asks.

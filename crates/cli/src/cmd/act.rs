@@ -20,8 +20,10 @@ pub(crate) fn act(context: &Context, args: &args::Act) -> Outcome<u8> {
         call_from_json(&args.tool, &json).map_err(|error| Failure::usage(error.to_string()))?;
     let mut desk = Desk::open(context, "act")?;
     let by = desk.caller(&args.door)?;
+    let session = session(&args.session)?;
+    desk.note_unknown(&session);
     let new = NewCall {
-        session: session(&args.session)?,
+        session,
         call: &call,
         call_id: args.id.as_deref(),
         // A shell knows no definition of the tool.
@@ -38,7 +40,7 @@ pub(crate) fn act(context: &Context, args: &args::Act) -> Outcome<u8> {
             .map_err(|error| cache_failure(&error))?;
         receipt = answered.event.map(|event| receipt_of(event, &call.digest()));
     }
-    tell(context, &answered, receipt.as_deref());
+    tell(context, args, &answered, receipt.as_deref());
     context.say.json(&to_json(&answered, receipt.as_deref(), &arguments_to_json(&call)));
     Ok(exit_of(answered.judgement.decision()))
 }
@@ -60,7 +62,7 @@ pub(crate) fn paint(decision: Decision, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
 
-fn tell(context: &Context, answered: &Answered, receipt: Option<&str>) {
+fn tell(context: &Context, args: &args::Act, answered: &Answered, receipt: Option<&str>) {
     let say = context.say;
     let judgement = &answered.judgement;
     let decision = judgement.decision();
@@ -90,7 +92,10 @@ fn tell(context: &Context, answered: &Answered, receipt: Option<&str>) {
     match (decision, receipt) {
         (Decision::Allow, _) => {
             if let Some(decided) = answered.permit.as_ref().and_then(actum_core::Permit::decided) {
-                say.line(&format!("  Perform it once, then: actum end {decided} --outcome passed"));
+                let door = args.door.words();
+                say.line(&format!(
+                    "  Perform it once, then: actum end {decided} --outcome passed{door}"
+                ));
             }
         }
         (_, Some(receipt)) => {

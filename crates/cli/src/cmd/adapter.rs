@@ -65,6 +65,8 @@ fn add(
         Some(path) => say.line(&format!("its credential is in {}", path.display())),
         None => say.line(&format!("its credential, shown this once: {}", *text)),
     }
+    let variable = if to.is_some() { "ACTUM_CREDENTIAL_FILE" } else { "ACTUM_CREDENTIAL" };
+    say.line(&format!("with it in {variable}: actum session open --as {}", foreign(name)));
     say.json(&json!({
         "adapter": name,
         "event": event,

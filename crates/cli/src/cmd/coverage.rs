@@ -53,6 +53,9 @@ pub(crate) fn run(context: &Context) -> Outcome<u8> {
         let calls = count(**calls, "decision");
         say.line(&format!("no rule guards {}: {calls}, each argument binds", foreign(tool)));
     }
+    if policy.is_some() && !unguarded.is_empty() {
+        say.line("  give each a table [tools.NAME] in actum.toml, then `actum policy accept`");
+    }
     for (session, why) in &partial {
         say.line(&format!("seen only in part: session {}: {why}", foreign(session)));
     }

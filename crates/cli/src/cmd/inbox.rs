@@ -171,7 +171,8 @@ fn asked_in_all(views: &Views) -> (u64, u64) {
         let code = DecisionCode::from_number(decided.reason);
         let is_call = code != Some(DecisionCode::Grounded)
             && !name_of(views, Space::Called, decided.called).starts_with('(');
-        if !is_call || decided.count > 1 || code == Some(DecisionCode::ApprovedCall) {
+        let no_effect = matches!(code, Some(DecisionCode::ApprovedCall | DecisionCode::Read));
+        if !is_call || decided.count > 1 || no_effect {
             continue;
         }
         calls += 1;

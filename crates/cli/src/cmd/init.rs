@@ -121,8 +121,12 @@ fn say_next(context: &Context, policy: &AcceptedPolicy, accepted: bool) {
             say.line(&format!("next: actum run --step {step} -- {command}"));
             say.line(&format!("then: actum ground {step}"));
         }
-        None if policy.policy().steps().next().is_some() => {
+        None if !policy.missing().is_empty() => {
             say.line("next: install what was not found, then `actum policy accept`");
+        }
+        None if policy.policy().tools().next().is_some() => {
+            say.line("next: actum adapter add NAME --channels user,web:* --to FILE");
+            say.line("then: actum session open --as NAME");
         }
         None => {
             say.line(&format!("next: name a step in {POLICY_NAME}, then `actum policy accept`"));

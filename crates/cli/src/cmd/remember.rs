@@ -14,6 +14,7 @@ pub(crate) fn run(context: &Context, args: &args::Remember) -> Outcome<u8> {
     let mut desk = Desk::open(context, "remember")?;
     let session = session(&args.session)?;
     let by = desk.agent(&args.door, Some(&session))?;
+    desk.note_unknown(&session);
     let entry = NewEntry {
         namespace: desk.policy().map(namespace).unwrap_or_default(),
         kind: if args.task { EntryKind::Task } else { EntryKind::Memory },

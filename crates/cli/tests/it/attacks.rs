@@ -418,8 +418,8 @@ fn another_path_at_acceptance_is_another_rule() {
 }
 
 const STEPWISE: &str =
-    "echo begun > begun; while ! test -e go; do sleep 0.01; done; grep -q good src.txt; code=$?
-echo '3 passed'; echo read > read; while ! test -e end; do sleep 0.01; done; exit $code";
+    "echo begun > begun; while test -e $0 && ! test -e go; do sleep 0.01; done; grep -q good src.txt; code=$?
+echo '3 passed'; echo read > read; while test -e $0 && ! test -e end; do sleep 0.01; done; exit $code";
 
 #[test]
 fn a_swap_that_was_put_back_is_seen() {
@@ -679,7 +679,7 @@ fn an_owner_at_a_terminal_shows_in_the_answer() {
 #[test]
 fn a_run_that_fails_after_a_newer_one_passed_is_seen() {
     let shell = project();
-    shell.script("check", "echo $$ >> begun; n=$(wc -l < begun); while ! test -e go$n; do sleep 0.01; done; echo '3 passed'; test $n = 2");
+    shell.script("check", "echo $$ >> begun; n=$(wc -l < begun); while test -e $0 && ! test -e go$n; do sleep 0.01; done; echo '3 passed'; test $n = 2");
     shell.quietly("actum policy accept --yes");
     let args = ["run", "--step", "tests", "--", "./check"];
     let mut first = shell.start_waiting(&args);
@@ -708,7 +708,7 @@ fn a_newer_run_does_not_hide_that_the_subject_changed() {
     shell.write("src.txt", "good\n");
     shell.script(
         "check",
-        "echo $$ >> begun; while ! test -e go; do sleep 0.01; done; echo '3 passed'",
+        "echo $$ >> begun; while test -e $0 && ! test -e go; do sleep 0.01; done; echo '3 passed'",
     );
     shell.quietly("actum policy accept --yes");
     let args = ["run", "--step", "tests", "--must-pass", "--", "./check"];

@@ -259,6 +259,7 @@ fn coverage_lists_what_no_rule_guards() {
     assert_snapshot!(shell.play("actum coverage"), @"
     $ actum coverage
     no rule guards shell/run: 1 decision, each argument binds
+      give each a table [tools.NAME] in actum.toml, then `actum policy accept`
     seen only in part: session s-of-nobody: nobody saw it begin
     listed and never seen: mail/send
     listed and never seen: web/get

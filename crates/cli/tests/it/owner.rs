@@ -108,7 +108,7 @@ fn a_new_account_number_from_a_page_waits_for_its_owner() {
     allow (approved_call): The owner approved exactly this call, once.
       amount = 950: User (it stands whole in what is User)
       payee = "DE89370400440532013000": Untrusted (it stands whole in what is Untrusted)
-      Perform it once, then: actum end 13 --outcome passed
+      Perform it once, then: actum end 13 --outcome passed --yes
     $ actum end 13 --yes --outcome passed
     call 13 passed
     $ actum act --yes --session $(cat s) --tool bank/pay --arguments '{"payee": "DE89370400440532013000", "amount": 950, "note": "rent"}'
@@ -361,7 +361,7 @@ fn a_mandate_is_shown_in_words_and_spent() {
     allow (mandate): A mandate of the owner covers the call.
       amount = 950: User (it stands whole in what is User)
       payee = "DE89370400440532013000": Untrusted (it stands whole in what is Untrusted)
-      Perform it once, then: actum end 12 --outcome passed
+      Perform it once, then: actum end 12 --outcome passed --yes
     $ actum act --yes --session $(cat s) --tool bank/pay --arguments '{"payee": "DE89370400440532013000", "amount": 950, "note": "rent"}'
     ask (untrusted_argument): The value of a binding argument comes from somewhere that anybody can write to.
       amount = 950: User (it stands whole in what is User)
@@ -428,7 +428,7 @@ fn a_narrower_mandate_draws_on_the_wider_one() {
     allow (mandate): A mandate of the owner covers the call.
       amount = 950: User (it stands whole in what is User)
       payee = "DE89370400440532013000": Untrusted (it stands whole in what is Untrusted)
-      Perform it once, then: actum end 13 --outcome passed
+      Perform it once, then: actum end 13 --outcome passed --yes
     $ actum act --yes --session $(cat s) --tool bank/pay --arguments '{"payee": "DE89370400440532013000", "amount": 950, "note": "rent"}'
     ask (untrusted_argument): The value of a binding argument comes from somewhere that anybody can write to.
       amount = 950: User (it stands whole in what is User)

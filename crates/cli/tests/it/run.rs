@@ -90,7 +90,7 @@ fn gone(process: i32) {
 
 #[test]
 fn a_signal_that_the_command_handles_does_not_end_the_run() {
-    let body = "trap 'echo term >> told' TERM; echo begun > begun; while ! test -e go; do sleep 0.01; done; exit 7";
+    let body = "trap 'echo term >> told' TERM; echo begun > begun; while test -e $0 && ! test -e go; do sleep 0.01; done; exit 7";
     let shell = with_program(TESTS, body);
     let mut run = shell.start_waiting(&ARGS);
     kill_process(Pid::from_child(&run), Signal::TERM).unwrap();

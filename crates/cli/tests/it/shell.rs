@@ -205,7 +205,7 @@ impl Shell {
 
 /// A body that tells that it has begun, and goes on until `go` is there.
 pub(crate) const WAITS: &str =
-    "echo begun > begun; while ! test -e go; do sleep 0.01; done; echo ok";
+    "echo begun > begun; while test -e $0 && ! test -e go; do sleep 0.01; done; echo ok";
 
 pub(crate) fn text(value: &Value, key: &str) -> String {
     value.get(key).and_then(Value::as_str).unwrap_or("null").to_owned()

@@ -115,7 +115,7 @@ codes! {
     53, Unconfirmed, "unconfirmed", Deny,
         "The owner wrote it, but a crash came before that was acknowledged.", "The owner adopts it again.";
     54, NotForAction, "not_for_action", Deny,
-        "Something untrusted went into the entry, so nothing is done on its strength.",
+        "Something untrusted went into the entry, or nobody recorded where it came from; nothing is done on its strength.",
         "Recall it as data, or the owner adopts it.";
     60, Changed, "changed", Quarantine,
         "The entry is not what its record says: it was changed outside of the agent.",
