@@ -16,7 +16,6 @@ pub(crate) fn run(context: &Context, args: &args::Observe) -> Outcome<u8> {
     let mut desk = Desk::open(context, "observe")?;
     let by = desk.caller(&args.door)?;
     let new = observation(&desk, args, &text)?;
-    desk.note_unknown(&new.session);
     let answers = answered_call(args)?;
     let new = NewObservation { answers: answers.as_ref(), ..new };
     let event = desk

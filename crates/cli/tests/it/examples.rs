@@ -42,17 +42,12 @@ fn settled(shell: &Shell, line: &str) -> String {
 fn a_slip_of_the_finger_in_the_id_of_a_session_is_told() {
     let shell = Shell::with("version = 1\n[tools.\"bank/pay\"]\nclass = \"effect\"\n");
     let told = "nobody opened a session s-typo, so everything in it is untrusted; open one with `actum session open`";
-    for line in [
-        "actum observe --yes --session s-typo 'Pay DE89.'",
-        "actum remember --yes --session s-typo2 --entry MEMORY.md#x 'Pay DE89.'",
-    ] {
-        let said = shell.said(line);
-        assert!(said.code == 0 && said.err.contains("nobody opened a session s-typo"), "{said}");
-    }
+    let said = shell.said("actum remember --yes --session s-typo --entry MEMORY.md#x 'Pay DE89.'");
+    assert!(said.code == 0 && said.err.contains(told), "{said}");
     let call = "--tool bank/pay --arguments '{\"payee\": \"DE89\"}'";
-    let said = shell.said(&format!("actum act --yes --session s-typo3 {call}"));
-    assert!(said.code == 14 && said.err.contains(&told.replace("typo", "typo3")), "{said}");
-    // Once something was seen in it, it is a session, if one that nobody saw begin.
+    let said = shell.said(&format!("actum act --yes --session s-other {call}"));
+    assert!(said.code == 14 && said.err.contains(&told.replace("typo", "other")), "{said}");
+    // Once something was asked in it, it is a session, if one that nobody saw begin.
     let said = shell.said(&format!("actum act --yes --session s-typo {call}"));
     assert!(said.code == 14 && said.err.is_empty(), "{said}");
 }

@@ -780,5 +780,15 @@ fn the_demo_ends_well() {
     let shell = Shell::empty();
     let said = shell.said("actum demo");
     assert!(said.code == 0 && !said.out.contains("WRONG"), "{said}");
+    assert!(said.out.contains("All 14 scenes ended as they should"), "{said}");
+    assert!(include_str!("../../../../README.md").contains("fourteen scenes"), "14 is on no page");
+    for scene in [
+        "account number planted on a page   ask (untrusted_argument)",
+        "laundered: a note, a later session ask (untrusted_argument)",
+        "approved, then another amount      ask (untrusted_argument)",
+        "stored task, tampered with         quarantine (changed)",
+    ] {
+        assert!(said.out.contains(scene), "{scene}: {said}");
+    }
     assert!(!shell.has(".actum"));
 }
