@@ -196,7 +196,10 @@ fn credential() -> Outcome<Zeroizing<Vec<u8>>> {
             let path = Path::new(&path);
             let mut text = Zeroizing::new(String::new());
             File::open(path).and_then(|file| file.take(1024).read_to_string(&mut text)).map_err(
-                |error| Failure::new(FAILED, format!("cannot read {}: {error}", path.display())),
+                |error| {
+                    Failure::new(FAILED, format!("cannot read {}: {error}", path.display()))
+                        .hint("ACTUM_CREDENTIAL_FILE names it, for the credential of an adapter")
+                },
             )?;
             text
         }

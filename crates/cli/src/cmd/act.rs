@@ -1,7 +1,8 @@
 //! `actum act` and `actum end`: a call of a tool, before and after.
 
 use actum_core::{
-    Answered, Decision, Digest, Judged, NewCall, NewCallEnd, Outcome as RunOutcome, Presence,
+    Answered, Decision, DecisionCode, Digest, Judged, NewCall, NewCallEnd, Outcome as RunOutcome,
+    Presence,
 };
 use actum_store::{arguments_to_json, call_from_json, call_to_json};
 use anstyle::{AnsiColor, Style};
@@ -16,8 +17,11 @@ use crate::say::{Failure, Outcome, foreign};
 
 pub(crate) fn act(context: &Context, args: &args::Act) -> Outcome<u8> {
     let json = text_of(args.arguments.as_deref())?;
-    let call =
-        call_from_json(&args.tool, &json).map_err(|error| Failure::usage(error.to_string()))?;
+    let call = call_from_json(&args.tool, &json).map_err(|error| {
+        Failure::usage(error.to_string()).hint(
+            "in a shell, quote them once: --arguments '{\"payee\": \"DE89\", \"amount\": 13}'",
+        )
+    })?;
     let mut desk = Desk::open(context, "act")?;
     let by = desk.caller(&args.door)?;
     let session = session(&args.session)?;
@@ -85,6 +89,9 @@ fn tell(context: &Context, args: &args::Act, answered: &Answered, receipt: Optio
                 say.line(&format!("    {}", foreign(line)));
             }
         }
+    }
+    if judgement.code == DecisionCode::UntrustedTrigger && judgement.trigger.is_none() {
+        say.line("  nothing that made the agent act was seen in this session: `actum observe` records a turn");
     }
     for judged in &judgement.arguments {
         say.line(&format!("  {}", argument_in_words(judged)));

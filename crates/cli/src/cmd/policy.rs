@@ -77,6 +77,10 @@ fn check(context: &Context, file: Option<&Path>) -> Outcome<u8> {
     }
     for line in policy.policy().channels().filter(|line| line.default_reason().is_none()) {
         say.line(&format!("channel {}: {}", line.pattern().as_str(), line.authority()));
+        let tools = line.scope().into_iter().flatten();
+        for tool in tools.filter(|tool| !policy.policy().tool(tool).listed()) {
+            say.line(&format!("  note: no table [tools] is called {tool}, which is in its scope"));
+        }
     }
     say.line(match (same, file) {
         (true, _) => "this is the policy in force",

@@ -33,7 +33,13 @@ pub(crate) fn run(context: &Context, args: &args::Remember) -> Outcome<u8> {
         let code = DecisionCode::from_number(held.reason);
         let (word, why) = code.map_or(("", ""), |code| (code.code(), code.sentence()));
         context.say.line(&format!("in quarantine ({word}): {why}"));
-        context.say.json(&json!({ "record": null, "event": record, "code": word }));
+        context.say.json(&json!({
+            "record": null,
+            "event": record,
+            "entry": args.entry,
+            "authority": null,
+            "code": word,
+        }));
         return Ok(QUARANTINE);
     }
     let item = desk.views().provenance().item(record);
@@ -45,6 +51,7 @@ pub(crate) fn run(context: &Context, args: &args::Remember) -> Outcome<u8> {
         "event": record,
         "entry": args.entry,
         "authority": word,
+        "code": null,
     }));
     Ok(0)
 }

@@ -88,6 +88,7 @@ fn show(context: &Context, name: &str) -> Outcome<u8> {
             "authority": authority.word(),
             "content": item.content.to_string(),
             "at": utc(item.at_ms),
+            "withheld": item.withheld.map(why_withheld),
         }));
     }
     let mut value = to_json(views, number, found);

@@ -59,3 +59,15 @@ fn a_policy_of_tools_is_followed_by_an_adapter() {
     let said = shell.said("actum init --yes");
     assert!(said.out.contains("next: actum adapter add NAME"), "{said}");
 }
+
+#[test]
+fn a_scope_that_names_no_listed_tool_is_told_when_it_is_checked() {
+    let shell = Shell::empty();
+    shell.write(
+        "actum.toml",
+        "version = 1\n[tools.\"bank/pay\"]\nclass = \"effect\"\n[channels.\"mcp:bank\"]\nauthority = \"Approved\"\nuntil = 2099-01-01\nscope = [\"bank/pay\", \"bank/payy\"]\n",
+    );
+    let said = shell.said("actum policy check");
+    assert!(said.code == 0 && said.out.contains("no table [tools] is called bank/payy"), "{said}");
+    assert!(!said.out.contains("called bank/pay,"), "{said}");
+}

@@ -119,7 +119,7 @@ impl Page {
         self.lists(&["remember"], &asks(&remember));
         let held =
             format!("remember --session {session} --entry MEMORY.md#2 --proven 99999 Short.");
-        self.lists(&["remember held"], &asks(&held));
+        self.lists(&["remember"], &asks(&held));
         self.lists(&["recall"], &asks("recall --entry MEMORY.md#1 Short."));
         self.lists(&["recall"], &asks("recall --entry MEMORY.md#1 Changed."));
         self.lists(&["fire"], &asks("fire --entry jobs.json#1 'Pay eve.'"));
@@ -242,6 +242,7 @@ fn every_key_is_on_the_page_and_every_key_of_the_page_is_printed() {
     assert_eq!(unmet, ["clock"]);
 }
 
+/// What an adapter asks.
 fn lists_memory_files(page: &mut Page) {
     let shell = Shell::with(TESTS);
     shell.write("notes.jsonl", "{\"id\":\"rent\"}\n{}\nno json\n");

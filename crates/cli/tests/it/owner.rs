@@ -766,10 +766,11 @@ fn who_may_not_is_told() {
         actum inbox
     ")), @r#"
     $ ACTUM_CREDENTIAL_FILE=other.key actum act --as other --session $(cat h) --tool bank/pay --arguments '{"payee": "DE02120300000000202051", "amount": 1}'
-    ! error: session [SESSION] was opened by another adapter
+    ! error: session [SESSION] was opened by somebody else
     [1]
     $ ACTUM_CREDENTIAL_FILE=hook.key actum act --as hook --session $(cat h) --id c1 --tool bank/pay --arguments '{"payee": "DE02120300000000202051", "amount": 1}'
     deny (untrusted_trigger): What made the agent act comes from somewhere that anybody can write to.
+      nothing that made the agent act was seen in this session: `actum observe` records a turn
       amount = 1: User ("1" stands nowhere in what the agent was shown)
       payee = "DE02120300000000202051": User ("DE02120300000000202051" stands nowhere in what the agent was shown)
       The owner approves the call with its receipt, or grants a mandate to that channel.

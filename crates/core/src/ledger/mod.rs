@@ -276,7 +276,7 @@ pub enum Rejected {
         session: String,
     },
     /// A session of another adapter.
-    #[error("session {session} was opened by another adapter")]
+    #[error("session {session} was opened by somebody else")]
     OtherSession {
         /// Its name.
         session: String,
