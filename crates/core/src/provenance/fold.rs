@@ -199,7 +199,7 @@ impl Provenance {
             return Err(EventFlaw::Raised { claimed: wrote.authority, least });
         }
         let withheld = self.withheld_at_once(&parents, wrote.channel, wrote.author, at_ms);
-        self.newest.insert(entry, event);
+        self.newest.insert(entry, u32::try_from(self.items.len()).unwrap_or(u32::MAX));
         self.push(Item {
             event,
             at_ms,

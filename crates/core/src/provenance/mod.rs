@@ -247,8 +247,8 @@ pub struct Provenance {
     sessions: BTreeMap<u32, Session>,
     /// In the order of their events.
     items: Vec<Item>,
-    /// The newest record of each entry.
-    newest: ByFingerprint<u64>,
+    /// The newest record of each entry, by its place among the items: to search for its event would miss every cache.
+    newest: ByFingerprint<u32>,
     /// Items that name others as their parents, by parent.
     children: BTreeMap<u64, Vec<u64>>,
     /// Sessions that have something before their model that another session observed, or a record.
@@ -302,7 +302,7 @@ impl Provenance {
 
     /// The newest record of the entry with this fingerprint.
     pub(crate) fn newest(&self, entry: Fingerprint) -> Option<&Item> {
-        self.item(*self.newest.get(&entry)?)
+        self.items.get(*self.newest.get(&entry)? as usize)
     }
 
     /// An item's authority now: the least there is once it is withheld, or once a loss made it void.
