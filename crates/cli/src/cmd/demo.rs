@@ -341,7 +341,7 @@ impl Stage {
         stage.script("validate", "echo valid")?;
         stage.script(
             "slow",
-            "touch slow-has-begun; while ! test -e slow-may-end; do sleep 0.05; done",
+            "touch slow-has-begun; while test -e slow && ! test -e slow-may-end; do sleep 0.05; done",
         )?;
         let made = stage.actum(&["init", "--yes"]).output()?;
         if !made.status.success() {
