@@ -595,6 +595,9 @@ impl Views {
 
     /// What quarantines an entry with this content now.
     pub fn holding(&self, namespace: u32, name: &str, content: &Digest) -> Option<&Held> {
+        if self.provenance.unreleased() == 0 {
+            return None;
+        }
         self.provenance.holding(fingerprint(&self.keys, Of::Entry, namespace, 0, name), content)
     }
 

@@ -291,8 +291,11 @@ impl Provenance {
 
     /// A thing by its event.
     pub fn item(&self, event: u64) -> Option<&Item> {
-        let at = self.items.binary_search_by_key(&event, |item| item.event).ok()?;
-        self.items.get(at)
+        // Its place is no greater than its event, so an early one is soon found however many there are.
+        let upto = usize::try_from(event).unwrap_or(usize::MAX).saturating_add(1);
+        let items = self.items.get(..upto.min(self.items.len()))?;
+        let at = items.binary_search_by_key(&event, |item| item.event).ok()?;
+        items.get(at)
     }
 
     /// Everything with an origin, oldest first.
