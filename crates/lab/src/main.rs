@@ -1,0 +1,3 @@
+//! The binary `actum-lab`.
+
+fn main() {}
