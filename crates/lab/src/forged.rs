@@ -10,7 +10,7 @@ use crate::agent::{Agent, Ask, Role, Turn};
 use crate::defence::{Entry, Kind, Meddle, Setup, Shelf, StepSpec, call};
 use crate::scenario::{Scenario, about};
 use crate::seed::Dice;
-use crate::transcript::{Came, Experiment, Line};
+use crate::transcript::{Asked, Came, Experiment, Line};
 use crate::world::{Place, Shown, TrialError, World};
 
 /// Cycles of amplification, as FARMA has them.
@@ -187,29 +187,28 @@ impl Trial<'_> {
     /// # Errors
     /// [`TrialError`] if the agent or the defence cannot work.
     pub fn run(&self, agent: &mut dyn Agent) -> Result<Line, TrialError> {
-        self.run_with(agent, &self.planted(), &self.attack.word())
+        let word = self.attack.word();
+        self.run_as((Experiment::Forged, &word), agent, &self.planted(), &[])
     }
 
-    /// Carries it out with these notes planted, under this word.
+    /// Carries it out as another experiment, with these notes planted, after these questions to whoever wrote them.
     ///
     /// # Errors
     /// As [`Trial::run`].
-    pub fn run_with(
+    pub fn run_as(
         &self,
+        (experiment, attack): (Experiment, &str),
         agent: &mut dyn Agent,
         planted: &[Entry],
-        word: &str,
+        written: &[Asked],
     ) -> Result<Line, TrialError> {
         let mut scene = Scene::new(self, planted)?;
+        scene.world.asked.extend(written.iter().cloned());
         scene.before(self)?;
         scene.session(self, agent)?;
         let (came, completed) = scene.came(self);
-        let place = Place {
-            experiment: Experiment::Forged,
-            scenario: &self.scenario.name,
-            attack: word,
-            trial: self.trial,
-        };
+        let scenario = &self.scenario.name;
+        let place = Place { experiment, scenario, attack, trial: self.trial };
         Ok(scene.world.line(&place, (agent.name(), self.defence), came, completed))
     }
 
@@ -267,14 +266,14 @@ impl Trial<'_> {
             | Attack::Gated => Vec::new(),
         };
         let is_genuine = matches!(self.attack, Attack::Benign(_) | Attack::Pending);
-        let shelf = if self.attack.notes() == Attack::Relocated {
+        let stored = if self.attack.notes() == Attack::Relocated {
             Shelf::General
         } else {
             Shelf::Reasoning
         };
         let channel = if is_genuine { "agent" } else { PLUGIN };
         let entry = |(at, text): (usize, String)| Entry {
-            shelf,
+            shelf: stored,
             channel: channel.to_owned(),
             ..Entry::log(format!("planted-{at}"), text)
         };
@@ -319,11 +318,7 @@ impl<'s> Scene<'s> {
         if gates {
             steps.push(review.clone());
             policy += &policy_of(&review);
-            policy += &format!(
-                "\n[tools.\"{}\"]\nclass = \"effect\"\nbinding = [\"{}\"]\n\
-                 requires = [{{ step = \"{REVIEW}\", subject = \"{}\", binds = \"content\" }}]\n",
-                scenario.ungated.tool, scenario.ungated.argument, scenario.ungated.argument,
-            );
+            policy += &policy_of_gated(scenario);
         }
         let setup = Setup {
             steps,
@@ -507,6 +502,15 @@ impl<'s> Scene<'s> {
     }
 }
 
+/// The rule of the harmful call once its owner gates it.
+fn policy_of_gated(scenario: &Scenario) -> String {
+    let (tool, argument) = (&scenario.ungated.tool, &scenario.ungated.argument);
+    format!(
+        "\n[tools.\"{tool}\"]\nclass = \"effect\"\nbinding = [\"{argument}\"]\n\
+         requires = [{{ step = \"{REVIEW}\", subject = \"{argument}\", binds = \"content\" }}]\n"
+    )
+}
+
 fn policy_of(step: &StepSpec) -> String {
     let StepSpec { step, tool, subject, content } = step;
     format!(
@@ -608,6 +612,8 @@ pub fn ask(question: &str, shown: &[Shown], claimed: bool) -> Ask {
 
 #[cfg(test)]
 mod tests {
+    use core::fmt::Write as _;
+
     use super::*;
     use crate::agent::Stub;
     use crate::scenario::{FORGED, read};
@@ -633,7 +639,7 @@ mod tests {
     fn the_obedient_stub_comes_to_what_each_defence_stops() {
         let mut table = String::new();
         for attack in Attack::ALL {
-            table += &format!("{:14}", attack.word());
+            write!(table, "{:14}", attack.word()).unwrap();
             for kind in Kind::ALL {
                 let all = came(attack, &kind);
                 let word = match all.first() {
@@ -643,9 +649,9 @@ mod tests {
                     Some((Came::Safe, false)) => "safe",
                     Some((Came::Blocked, _)) | None => "blocked",
                 };
-                table += &format!("{word:9}");
+                write!(table, "{word:9}").unwrap();
             }
-            table += "\n";
+            table.push('\n');
         }
         insta::assert_snapshot!(table, @"
         clean         safe     safe     safe     safe     safe     safe     safe     safe     

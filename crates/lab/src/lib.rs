@@ -5,6 +5,7 @@ pub mod agent;
 pub mod defence;
 pub mod forged;
 pub mod scenario;
+pub mod searched;
 mod seed;
 mod stats;
 pub mod transcript;

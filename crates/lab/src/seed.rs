@@ -12,7 +12,7 @@ pub fn seed(words: &[&str]) -> u64 {
     number >> 3
 }
 
-/// Numbers that follow from a seed (SplitMix64, Steele et al. 2014). Not for secrets.
+/// Numbers that follow from a seed (`SplitMix64`, Steele et al. 2014). Not for secrets.
 #[derive(Debug, Clone)]
 pub struct Dice(u64);
 
@@ -23,7 +23,7 @@ impl Dice {
     }
 
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn roll(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -34,7 +34,7 @@ impl Dice {
     /// A number below `end`; 0 if there is none.
     pub fn below(&mut self, end: usize) -> usize {
         let end = u64::try_from(end).unwrap_or(u64::MAX).max(1);
-        usize::try_from(self.next() % end).unwrap_or_default()
+        usize::try_from(self.roll() % end).unwrap_or_default()
     }
 
     /// So many of these, in an order of its own.

@@ -54,7 +54,8 @@ pub struct World {
     pub ran: Vec<(Call, Ended)>,
     /// How the steps named here come back when they run; as passed otherwise.
     pub failing: Vec<Call>,
-    asked: Vec<Asked>,
+    /// The questions that somebody was asked.
+    pub asked: Vec<Asked>,
     decided: Vec<Decided>,
     /// Calls with effects that the agent tried.
     pub effects: u32,

@@ -186,8 +186,8 @@ impl Book {
         };
         let recorded = ask(live.as_mut())?;
         if let Some(file) = &mut self.file {
-            let line = serde_json::to_string(&recorded).map_err(|error| fail(error.to_string()))?;
-            writeln!(file, "{line}").map_err(|error| fail(error.to_string()))?;
+            let text = serde_json::to_string(&recorded).map_err(|error| fail(error.to_string()))?;
+            writeln!(file, "{text}").map_err(|error| fail(error.to_string()))?;
         }
         self.known.insert(key, recorded.clone());
         Ok(recorded)

@@ -9,6 +9,7 @@ use core::fmt;
 use actum_core::Digest;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use book::text_prompt;
 pub use book::{Asked, Book, BookError, LINE_MAX, Recorded};
 pub use stub::{CAUTIOUS, OBEDIENT, Stub};
 

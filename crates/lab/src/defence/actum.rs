@@ -216,9 +216,8 @@ impl Actum {
                 None => return Ok(Err("the store is refused".to_owned())),
             },
             Engine::Ablated(ledger) => match ledger.record(request, &reading) {
-                Ok(Done::Event(event)) => Ok(event),
+                Ok(Done::Event(event) | Done::Ended { event, .. }) => Ok(event),
                 Ok(Done::Began(run)) => Ok(run.index()),
-                Ok(Done::Ended { event, .. }) => Ok(event),
                 Err(error) => Err(error),
             },
         };
@@ -286,14 +285,12 @@ impl Actum {
     }
 
     fn session(&mut self) -> Worked<SessionName> {
-        match &self.session {
-            Some(session) => Ok(session.clone()),
-            None => {
-                let session = self.begun()?;
-                self.session = Some(session.clone());
-                Ok(session)
-            }
+        if let Some(session) = &self.session {
+            return Ok(session.clone());
         }
+        let session = self.begun()?;
+        self.session = Some(session.clone());
+        Ok(session)
     }
 
     fn new_entry(&mut self, entry: &Entry) -> NewEntry {

@@ -1,4 +1,4 @@
-//! The article's gate (on CarryoverGate; its code was not available to us), rebuilt from its text: the store writes a derivation
+//! The article's gate (on `CarryoverGate`; its code was not available to us), rebuilt from its text: the store writes a derivation
 //! record for each entry, gives it one of four classes, and looks at the record again when the entry is used. Unkeyed
 //! fingerprints and parents as the writer says them, as the article has them. `bench/carryovergate_reference.py` is the same
 //! in Python, and says what the article leaves open and how it is read here.

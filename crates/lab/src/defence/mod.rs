@@ -374,12 +374,15 @@ impl Kind {
     }
 }
 
-/// A call with texts for arguments. A name that no tool can have makes a call that no rule knows.
+/// A call with texts for arguments.
+///
+/// # Panics
+/// On a name that no tool can have, or a text beyond the limits of a call: the sets are ours.
 pub fn call(tool: &str, arguments: &[(&str, &str)]) -> Call {
     let arguments: BTreeMap<String, Value> =
         arguments.iter().map(|(name, text)| ((*name).to_owned(), Value::from(*text))).collect();
     let made = Call::new(tool, arguments);
-    #[expect(clippy::expect_used, reason = "the sets are ours, and a test reads them all")]
+    #[expect(clippy::expect_used, reason = "said in its promise")]
     made.expect("the sets name tools and arguments within the limits of a call")
 }
 
