@@ -2,6 +2,7 @@
 //! recorded answers of one. An agent is asked to choose among options, and that is all it decides.
 
 mod book;
+pub mod model;
 mod stub;
 
 use core::fmt;
