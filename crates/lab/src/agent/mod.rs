@@ -95,6 +95,18 @@ pub struct AgentError {
     pub passing: bool,
 }
 
+/// A model behind an endpoint.
+///
+/// # Errors
+/// What is wrong with the address.
+pub fn live(
+    endpoint: &str,
+    model: &str,
+    temperature_percent: u32,
+) -> Result<Box<dyn Asked>, String> {
+    Err(format!("{model} at {endpoint} ({temperature_percent}%): no client yet"))
+}
+
 /// Somebody who chooses.
 pub trait Agent: fmt::Debug {
     /// Its name in tables and transcripts.
