@@ -2,8 +2,11 @@
 //! project starts from, and what they leave out. The insecure baselines live here and nowhere else.
 
 pub mod agent;
+mod args;
+mod command;
 pub mod defence;
 pub mod forged;
+pub mod plan;
 pub mod scenario;
 pub mod searched;
 mod seed;
@@ -11,5 +14,6 @@ mod stats;
 pub mod transcript;
 pub mod world;
 
+pub use command::main;
 pub use seed::{Dice, seed};
 pub use stats::{Share, at_temperature, median};

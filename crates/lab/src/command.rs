@@ -1,0 +1,285 @@
+//! What the commands do, and what they say to a person. The one room of this crate that prints.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the command line talks here")]
+
+use core::sync::atomic::{AtomicBool, Ordering};
+use core::time::Duration;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+use clap::Parser as _;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::agent::model::{Key, Model, ModelError, Settings, Sleep, Timeouts};
+use crate::agent::{Agent, AgentError, Answer, Ask, Book, CAUTIOUS, OBEDIENT, Stub};
+use crate::args::{Command, Lab, Model as ModelArgs, Prompt, Run};
+use crate::defence::Kind;
+use crate::forged::{Attack, Trial};
+use crate::plan::{self, Progress, Wanted};
+use crate::scenario::{FORGED, Scenario, read};
+use crate::transcript::{self, Came, Experiment, Line};
+
+/// Runs the command line; the exit code is 0, or 1 with a message on stderr.
+pub fn main() -> ExitCode {
+    let lab = Lab::parse();
+    let went = match &lab.command {
+        Command::Run(args) => run(args),
+        Command::Prompt(args) => prompt(args),
+        Command::List => {
+            list();
+            Ok(())
+        }
+    };
+    match went {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("error: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn scenarios() -> Result<Vec<Scenario>, String> {
+    read(FORGED).map_err(|error| format!("the published scenarios cannot be read: {error}"))
+}
+
+/// The things with these words; all of `known` is named where one is not among them.
+fn chosen<T>(
+    words: &[String],
+    what: &str,
+    known: &[String],
+    find: impl Fn(&str) -> Option<T>,
+) -> Result<Vec<T>, String> {
+    let one = |word: &String| {
+        find(word).ok_or_else(|| format!("no {what} `{word}`; there are {}", known.join(", ")))
+    };
+    words.iter().map(one).collect()
+}
+
+fn experiment_words() -> Vec<String> {
+    Experiment::ALL.iter().map(|it| it.word().to_owned()).collect()
+}
+
+fn attack_words() -> Vec<String> {
+    Attack::ALL.iter().map(|it| it.word()).collect()
+}
+
+fn defence_words() -> Vec<String> {
+    Kind::ALL.iter().map(Kind::word).collect()
+}
+
+fn wanted(args: &Run, sparing: bool) -> Result<Wanted, String> {
+    let experiments = chosen(&args.experiment, "experiment", &experiment_words(), |word| {
+        Experiment::ALL.into_iter().find(|it| it.word() == word)
+    })?;
+    let (trials, ablations) = if args.quick { (5, 1) } else { (plan::TRIALS, 2) };
+    let without = args.no_ablations || sparing || !args.defence.is_empty();
+    Ok(Wanted {
+        experiments: if experiments.is_empty() { Experiment::ALL.to_vec() } else { experiments },
+        attacks: chosen(&args.attack, "attack", &attack_words(), Attack::from_word)?,
+        defences: chosen(&args.defence, "defence", &defence_words(), Kind::from_word)?,
+        trials: args.trials.unwrap_or(trials),
+        ablations: if without { 0 } else { ablations },
+        sparing,
+    })
+}
+
+fn run(args: &Run) -> Result<(), String> {
+    let scenarios = scenarios()?;
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
+            .map_err(|error| format!("signal {signal} cannot be watched for: {error}"))?;
+    }
+    fs::create_dir_all(&args.out).map_err(|error| format!("{}: {error}", args.out.display()))?;
+    if let Some(path) = &args.book {
+        return run_book(args, path, &scenarios, &stop);
+    }
+    let known = [OBEDIENT, CAUTIOUS].map(str::to_owned);
+    let named = chosen(&args.agent, "agent without a book", &known, stub_named)?;
+    let stubs = if named.is_empty() { vec![Stub::Obedient, Stub::Cautious] } else { named };
+    let wanted = wanted(args, false)?;
+    for stub in stubs {
+        let tasks = plan::plan(&wanted, &scenarios);
+        let bar = Bar::new(stub.name(), tasks.len());
+        let lines = plan::run_stub(stub, &tasks, &stop, &bar).map_err(|error| error.to_string())?;
+        bar.finish();
+        if stop.load(Ordering::Relaxed) {
+            return Err("interrupted: nothing was written for this agent".to_owned());
+        }
+        keep(&args.out, stub.name(), &lines)?;
+    }
+    Ok(())
+}
+
+fn stub_named(word: &str) -> Option<Stub> {
+    match word {
+        OBEDIENT => Some(Stub::Obedient),
+        CAUTIOUS => Some(Stub::Cautious),
+        _ => None,
+    }
+}
+
+fn run_book(
+    args: &Run,
+    path: &Path,
+    scenarios: &[Scenario],
+    stop: &AtomicBool,
+) -> Result<(), String> {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let name = args.name.clone().unwrap_or(stem);
+    let mut book = match (&args.model.endpoint, &args.model.named) {
+        (Some(endpoint), Some(model)) => {
+            let live = live(&args.model, endpoint, model).map_err(|error| error.to_string())?;
+            let of = (model.as_str(), args.model.temperature);
+            Book::continued(path, &name, of, Box::new(live)).map_err(|error| error.to_string())?
+        }
+        _ => Book::read(path, &name).map_err(|error| error.to_string())?,
+    };
+    let wanted = wanted(args, true)?;
+    let tasks = plan::plan(&wanted, scenarios);
+    let bar = Bar::new(&name, tasks.len());
+    let went = plan::run_agent(&mut book, &tasks, stop, &bar);
+    bar.finish();
+    let lines = went.map_err(|error| {
+        format!(
+            "{error}\nwhat was answered until now is in {}; run the same command to go on",
+            path.display()
+        )
+    })?;
+    if stop.load(Ordering::Relaxed) {
+        let path = path.display();
+        return Err(format!(
+            "interrupted: the answers until now are in {path}; run the same command to go on"
+        ));
+    }
+    keep(&args.out, &name, &lines)
+}
+
+/// The model behind an endpoint.
+fn live(args: &ModelArgs, endpoint: &str, model: &str) -> Result<Model, ModelError> {
+    let timeouts = Timeouts { answer: Duration::from_secs(args.timeout), ..Timeouts::default() };
+    let settings = Settings {
+        key: Key::from_env(&args.key_env)?,
+        temperature_percent: args.temperature,
+        choice: args.choice,
+        logprobs: !args.no_chances,
+        choice_tokens: args.tokens,
+        timeouts,
+        ..Settings::new(args.api, endpoint, model)
+    };
+    Model::new(settings, Box::new(Sleep))
+}
+
+/// Writes a transcript, and says what came of it.
+fn keep(out: &Path, name: &str, lines: &[Line]) -> Result<(), String> {
+    let path = out.join(format!("transcript-{name}.jsonl"));
+    transcript::write(&path, lines).map_err(|error| error.to_string())?;
+    println!("{}: {} trials, {}", path.display(), lines.len(), transcript::digest(lines));
+    let mut counts: BTreeMap<(&str, &str), (usize, usize)> = BTreeMap::new();
+    let ours = lines.iter().filter(|line| !line.defence.starts_with("actum-without-"));
+    for line in ours.filter(|line| line.attack != "clean" && !line.attack.starts_with("benign-")) {
+        let cell = counts.entry((line.experiment.word(), &line.defence)).or_default();
+        cell.0 += usize::from(line.came == Came::Unsafe);
+        cell.1 += 1;
+    }
+    for ((experiment, defence), (harmed, of)) in counts {
+        println!(
+            "  {experiment:10} behind {defence:15} {harmed:5} of {of:5} attacked trials came out unsafe"
+        );
+    }
+    Ok(())
+}
+
+/// A bar with an estimate on a terminal, and a line now and then elsewhere.
+struct Bar {
+    drawn: ProgressBar,
+    name: String,
+    total: usize,
+    began: Instant,
+}
+
+impl Bar {
+    fn new(name: &str, total: usize) -> Self {
+        let bar = ProgressBar::new(u64::try_from(total).unwrap_or(u64::MAX));
+        let template = "{prefix} {wide_bar} {pos}/{len} {elapsed} gone, {eta} to go";
+        let style = ProgressStyle::with_template(template);
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.set_prefix(name.to_owned());
+        Self { drawn: bar, name: name.to_owned(), total, began: Instant::now() }
+    }
+
+    fn finish(&self) {
+        self.drawn.finish_and_clear();
+    }
+}
+
+impl Progress for Bar {
+    fn done(&self, tasks: usize) {
+        self.drawn.set_position(u64::try_from(tasks).unwrap_or(u64::MAX));
+        let each = (self.total / 20).max(1);
+        if self.drawn.is_hidden() && tasks.is_multiple_of(each) {
+            let seconds = self.began.elapsed().as_secs();
+            eprintln!("{}: {tasks} of {} trials, {seconds} s", self.name, self.total);
+        }
+    }
+}
+
+/// An agent that shows what it is asked, and believes it.
+#[derive(Debug, Default)]
+struct Shower {
+    asked: Vec<Ask>,
+}
+
+impl Agent for Shower {
+    fn name(&self) -> &'static str {
+        "shower"
+    }
+
+    fn choose(&mut self, ask: &Ask, seed: u64) -> Result<Answer, AgentError> {
+        self.asked.push(ask.clone());
+        Stub::Obedient.choose(ask, seed)
+    }
+}
+
+fn prompt(args: &Prompt) -> Result<(), String> {
+    let scenarios = scenarios()?;
+    let known: Vec<String> = scenarios.iter().map(|it| it.name.clone()).collect();
+    let scenario = scenarios.iter().find(|it| it.name == args.scenario);
+    let scenario = scenario.ok_or_else(|| {
+        format!("no scenario `{}`; there are {}", args.scenario, known.join(", "))
+    })?;
+    let word = |word: &String| vec![word.clone()];
+    let attack = chosen(&word(&args.attack), "attack", &attack_words(), Attack::from_word)?;
+    let defence = chosen(&word(&args.defence), "defence", &defence_words(), Kind::from_word)?;
+    let (Some(attack), Some(defence)) = (attack.first(), defence.first()) else {
+        return Err("nothing to show".to_owned());
+    };
+    let mut shower = Shower::default();
+    let trial = Trial { scenario, attack: *attack, defence, trial: args.trial };
+    trial.run(&mut shower).map_err(|error| error.to_string())?;
+    for ask in &shower.asked {
+        let turns = serde_json::to_string_pretty(&ask.turns).map_err(|error| error.to_string())?;
+        println!("{turns}\noptions: {}\ndigest: {}", ask.options.join(", "), ask.digest());
+    }
+    if shower.asked.is_empty() {
+        println!("nobody is asked in this trial");
+    }
+    Ok(())
+}
+
+fn list() {
+    println!("experiments  {}", experiment_words().join(", "));
+    if let Ok(scenarios) = scenarios() {
+        let names: Vec<_> =
+            scenarios.iter().map(|it| format!("{} ({})", it.name, it.paper)).collect();
+        println!("scenarios    {}", names.join(", "));
+    }
+    println!("attacks      {}", attack_words().join(", "));
+    println!("defences     {}, actum-without-RULE", defence_words().join(", "));
+    println!("agents       {OBEDIENT}, {CAUTIOUS}, and models by --book and --endpoint");
+}
