@@ -1,0 +1,7 @@
+#![cfg(test)]
+//! The one integration binary of this crate.
+
+mod book;
+mod endpoint;
+mod fake;
+mod model;
