@@ -25,6 +25,8 @@ pub(crate) enum Command {
     /// model where no endpoint is given.
     #[command(after_help = RUN_EXAMPLES)]
     Run(Run),
+    /// Measures what a decision costs, beside the two documents' defences in Python
+    Overhead(Overhead),
     /// Shows one question as a model is asked it
     Prompt(Prompt),
     /// Lists experiments, scenarios, attacks, defences and agents by the words that select them
@@ -86,6 +88,19 @@ pub(crate) struct Model {
     /// Its temperature, in hundredths
     #[arg(long, value_name = "PERCENT", default_value_t = 70, value_parser = clap::value_parser!(u32).range(0..=200))]
     pub(crate) temperature: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Overhead {
+    /// Where `overhead.json` is written; made if it is not there
+    #[arg(long, value_name = "DIR", default_value = "lab-out")]
+    pub(crate) out: PathBuf,
+    /// The folder of the Python references; without it, or without Python, ours stands alone
+    #[arg(long, value_name = "DIR", default_value = "bench")]
+    pub(crate) references: PathBuf,
+    /// The largest ledger, in events
+    #[arg(long, value_name = "NUMBER", default_value_t = 100_000)]
+    pub(crate) largest: u32,
 }
 
 #[derive(Debug, Args)]
