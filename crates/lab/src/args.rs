@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::agent::model::{Api, Choice, KEY_VARIABLE};
+
 /// Measures defences against poisoned memory: runs attacks on agents behind defences, and reports what came of it beside the
 /// published figures.
 ///
@@ -79,15 +81,33 @@ pub(crate) struct Run {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "A model")]
 pub(crate) struct Model {
-    /// The address of its server
+    /// The address of its server, with or without `/v1` or `/api`
     #[arg(long, value_name = "URL", requires = "model", requires = "book")]
     pub(crate) endpoint: Option<String>,
     /// The model, by the name that the server has for it
     #[arg(long = "model", id = "model", value_name = "NAME")]
     pub(crate) named: Option<String>,
+    /// The dialect that the server speaks
+    #[arg(long, value_enum, default_value_t = Api::OpenAi)]
+    pub(crate) api: Api,
     /// Its temperature, in hundredths
     #[arg(long, value_name = "PERCENT", default_value_t = 70, value_parser = clap::value_parser!(u32).range(0..=200))]
     pub(crate) temperature: u32,
+    /// How an answer is held to the options
+    #[arg(long, value_enum, default_value_t = Choice::Plain)]
+    pub(crate) choice: Choice,
+    /// Does not ask how likely each option was, for a server that refuses to say
+    #[arg(long)]
+    pub(crate) no_chances: bool,
+    /// Tokens of an answer, for a model that needs more than the longest option
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=16384))]
+    pub(crate) tokens: Option<u32>,
+    /// How long to wait for an answer
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) timeout: u64,
+    /// The variable that holds the key; it is sent over https only, or to this machine
+    #[arg(long, value_name = "VARIABLE", default_value = KEY_VARIABLE)]
+    pub(crate) key_env: String,
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the command line talks here")]
 
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use core::time::Duration;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -12,8 +13,9 @@ use std::time::Instant;
 use clap::Parser as _;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::agent::model::{Key, Model, ModelError, Settings, Sleep, Timeouts};
 use crate::agent::{Agent, AgentError, Answer, Ask, Book, CAUTIOUS, OBEDIENT, Stub};
-use crate::args::{self, Command, Lab, Prompt, Run};
+use crate::args::{self, Command, Lab, Model as ModelArgs, Prompt, Run};
 use crate::defence::Kind;
 use crate::forged::{Attack, Trial};
 use crate::plan::{self, Progress, Wanted};
@@ -133,9 +135,9 @@ fn run_book(
     let name = args.name.clone().unwrap_or(stem);
     let mut book = match (&args.model.endpoint, &args.model.named) {
         (Some(endpoint), Some(model)) => {
-            let live = crate::agent::live(endpoint, model, args.model.temperature)?;
+            let live = live(&args.model, endpoint, model).map_err(|error| error.to_string())?;
             let of = (model.as_str(), args.model.temperature);
-            Book::continued(path, &name, of, live).map_err(|error| error.to_string())?
+            Book::continued(path, &name, of, Box::new(live)).map_err(|error| error.to_string())?
         }
         _ => Book::read(path, &name).map_err(|error| error.to_string())?,
     };
@@ -157,6 +159,21 @@ fn run_book(
         ));
     }
     keep(&args.out, &name, &lines)
+}
+
+/// The model behind an endpoint.
+fn live(args: &ModelArgs, endpoint: &str, model: &str) -> Result<Model, ModelError> {
+    let timeouts = Timeouts { answer: Duration::from_secs(args.timeout), ..Timeouts::default() };
+    let settings = Settings {
+        key: Key::from_env(&args.key_env)?,
+        temperature_percent: args.temperature,
+        choice: args.choice,
+        logprobs: !args.no_chances,
+        choice_tokens: args.tokens,
+        timeouts,
+        ..Settings::new(args.api, endpoint, model)
+    };
+    Model::new(settings, Box::new(Sleep))
 }
 
 /// Writes a transcript, and says what came of it.
@@ -243,7 +260,7 @@ fn overhead(args: &args::Overhead) -> Result<(), String> {
     let path = args.out.join("overhead.json");
     let text = serde_json::to_string_pretty(&found).map_err(|error| error.to_string())? + "\n";
     fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
-    let of = |ns: Option<f64>| ns.map_or("not measured".to_owned(), |ns| format!("{ns:.0}"));
+    let of = |ns: Option<f64>| ns.map_or("not measured".to_owned(), |ns| format!("{ns:.0} ns"));
     for row in &found.rows {
         let (events, ours) = (row.events, row.grounding_ns);
         println!(
@@ -252,7 +269,7 @@ fn overhead(args: &args::Overhead) -> Result<(), String> {
         );
     }
     for decision in &found.decisions {
-        println!("{}: {:.0} ns, Python {} ns", decision.what, decision.ns, of(decision.python_ns));
+        println!("{}: {:.0} ns, Python {}", decision.what, decision.ns, of(decision.python_ns));
     }
     println!("{}", path.display());
     Ok(())

@@ -2,6 +2,7 @@
 //! recorded answers of one. An agent is asked to choose among options, and that is all it decides.
 
 mod book;
+pub mod model;
 mod stub;
 
 use core::fmt;
@@ -93,18 +94,6 @@ pub struct AgentError {
     pub what: String,
     /// Whether it may answer when it is asked again later.
     pub passing: bool,
-}
-
-/// A model behind an endpoint.
-///
-/// # Errors
-/// What is wrong with the address.
-pub fn live(
-    endpoint: &str,
-    model: &str,
-    temperature_percent: u32,
-) -> Result<Box<dyn Asked>, String> {
-    Err(format!("{model} at {endpoint} ({temperature_percent}%): no client yet"))
 }
 
 /// Somebody who chooses.
