@@ -27,6 +27,8 @@ pub(crate) enum Command {
     /// model where no endpoint is given.
     #[command(after_help = RUN_EXAMPLES)]
     Run(Run),
+    /// Measures what a decision costs, beside the two documents' defences in Python
+    Overhead(Overhead),
     /// Shows one question as a model is asked it
     Prompt(Prompt),
     /// Lists experiments, scenarios, attacks, defences and agents by the words that select them
@@ -106,6 +108,19 @@ pub(crate) struct Model {
     /// The variable that holds the key; it is sent over https only, or to this machine
     #[arg(long, value_name = "VARIABLE", default_value = KEY_VARIABLE)]
     pub(crate) key_env: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Overhead {
+    /// Where `overhead.json` is written; made if it is not there
+    #[arg(long, value_name = "DIR", default_value = "lab-out")]
+    pub(crate) out: PathBuf,
+    /// The folder of the Python references; without it, or without Python, ours stands alone
+    #[arg(long, value_name = "DIR", default_value = "bench")]
+    pub(crate) references: PathBuf,
+    /// The largest ledger, in events
+    #[arg(long, value_name = "NUMBER", default_value_t = 100_000)]
+    pub(crate) largest: u32,
 }
 
 #[derive(Debug, Args)]

@@ -1,7 +1,7 @@
 //! What the commands do, and what they say to a person. The one room of this crate that prints.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the command line talks here")]
 
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use core::time::Duration;
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::agent::model::{Key, Model, ModelError, Settings, Sleep, Timeouts};
 use crate::agent::{Agent, AgentError, Answer, Ask, Book, CAUTIOUS, OBEDIENT, Stub};
-use crate::args::{Command, Lab, Model as ModelArgs, Prompt, Run};
+use crate::args::{self, Command, Lab, Model as ModelArgs, Prompt, Run};
 use crate::defence::Kind;
 use crate::forged::{Attack, Trial};
 use crate::plan::{self, Progress, Wanted};
@@ -27,6 +27,7 @@ pub fn main() -> ExitCode {
     let lab = Lab::parse();
     let went = match &lab.command {
         Command::Run(args) => run(args),
+        Command::Overhead(args) => overhead(args),
         Command::Prompt(args) => prompt(args),
         Command::List => {
             list();
@@ -201,7 +202,12 @@ struct Bar {
     name: String,
     total: usize,
     began: Instant,
+    /// When it was last said, in seconds after the beginning.
+    said: AtomicU64,
 }
+
+/// Where there is no bar, how it goes is said about this often.
+const SAY_EACH_S: u64 = 30;
 
 impl Bar {
     fn new(name: &str, total: usize) -> Self {
@@ -210,7 +216,13 @@ impl Bar {
         let style = ProgressStyle::with_template(template);
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.set_prefix(name.to_owned());
-        Self { drawn: bar, name: name.to_owned(), total, began: Instant::now() }
+        Self {
+            drawn: bar,
+            name: name.to_owned(),
+            total,
+            began: Instant::now(),
+            said: AtomicU64::new(0),
+        }
     }
 
     fn finish(&self) {
@@ -221,12 +233,46 @@ impl Bar {
 impl Progress for Bar {
     fn done(&self, tasks: usize) {
         self.drawn.set_position(u64::try_from(tasks).unwrap_or(u64::MAX));
-        let each = (self.total / 20).max(1);
-        if self.drawn.is_hidden() && tasks.is_multiple_of(each) {
-            let seconds = self.began.elapsed().as_secs();
-            eprintln!("{}: {tasks} of {} trials, {seconds} s", self.name, self.total);
+        let seconds = self.began.elapsed().as_secs();
+        let due = self.said.load(Ordering::Relaxed) + SAY_EACH_S;
+        if self.drawn.is_hidden() && seconds >= due {
+            self.said.store(seconds, Ordering::Relaxed);
+            let rest =
+                seconds * u64::try_from(self.total - tasks.min(self.total)).unwrap_or_default();
+            let to_go = rest / u64::try_from(tasks).unwrap_or_default().max(1);
+            let (name, total) = (&self.name, self.total);
+            eprintln!("{name}: {tasks} of {total} trials, {seconds} s gone, about {to_go} s to go");
         }
     }
+}
+
+fn overhead(args: &args::Overhead) -> Result<(), String> {
+    let references = args.references.is_dir().then_some(args.references.as_path());
+    if references.is_none() {
+        eprintln!(
+            "{}: no such folder, so nothing is measured beside ours",
+            args.references.display()
+        );
+    }
+    let found =
+        crate::overhead::measure(references, args.largest, |what| eprintln!("measuring {what}"))?;
+    fs::create_dir_all(&args.out).map_err(|error| format!("{}: {error}", args.out.display()))?;
+    let path = args.out.join("overhead.json");
+    let text = serde_json::to_string_pretty(&found).map_err(|error| error.to_string())? + "\n";
+    fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+    let of = |ns: Option<f64>| ns.map_or("not measured".to_owned(), |ns| format!("{ns:.0} ns"));
+    for row in &found.rows {
+        let (events, ours) = (row.events, row.grounding_ns);
+        println!(
+            "grounding check, {events} events: {ours:.0} ns, Python {} ns",
+            of(row.python_grounding_ns)
+        );
+    }
+    for decision in &found.decisions {
+        println!("{}: {:.0} ns, Python {}", decision.what, decision.ns, of(decision.python_ns));
+    }
+    println!("{}", path.display());
+    Ok(())
 }
 
 /// An agent that shows what it is asked, and believes it.

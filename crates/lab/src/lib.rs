@@ -6,6 +6,7 @@ mod args;
 mod command;
 pub mod defence;
 pub mod forged;
+pub mod overhead;
 pub mod plan;
 pub mod scenario;
 pub mod searched;
