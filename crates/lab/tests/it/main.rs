@@ -5,3 +5,4 @@ mod book;
 mod endpoint;
 mod fake;
 mod model;
+mod weights;
