@@ -276,15 +276,13 @@ impl Wire {
         if matches!(&error, E::Io(io) if io.kind() == ErrorKind::ConnectionRefused) {
             return ModelError::Refused { url };
         }
-        let is_out_of_reach = matches!(
+        let cause = if let E::Io(io) = &error { io.get_ref() } else { None };
+        let is_distrust = cause.and_then(|it| it.downcast_ref::<rustls::Error>()).is_some();
+        let is_away = matches!(
             error,
-            E::HostNotFound
-                | E::ConnectionFailed
-                | E::ConnectProxyFailed(_)
-                | E::Rustls(_)
-                | E::Tls(_)
+            E::HostNotFound | E::ConnectionFailed | E::ConnectProxyFailed(_) | E::Tls(_)
         );
-        if is_out_of_reach {
+        if is_distrust || is_away || matches!(error, E::Rustls(_)) {
             return ModelError::Unreachable { url, what };
         }
         ModelError::Broken { what }

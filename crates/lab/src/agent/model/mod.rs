@@ -4,6 +4,7 @@
 mod choice;
 mod error;
 mod http;
+mod ollama;
 mod openai;
 
 use serde_json::Value;
@@ -44,6 +45,8 @@ pub enum Api {
     /// `/v1/chat/completions`, as `OpenAI`, llama.cpp, `vLLM` and many others have it.
     #[value(name = "openai")]
     OpenAi,
+    /// `/api/chat`, as Ollama has it.
+    Ollama,
 }
 
 /// Which model, where, and how it is asked.
@@ -121,8 +124,12 @@ impl Model {
         if settings.temperature_percent > TEMPERATURE_PERCENT_MAX {
             return fail("a temperature is between 0 and 2");
         }
+        if (settings.api, settings.choice) == (Api::Ollama, Choice::Grammar) {
+            return fail("this API takes no grammar; a schema does the same");
+        }
         let path = match settings.api {
             Api::OpenAi => openai::PATH,
+            Api::Ollama => ollama::PATH,
         };
         let url = http::url(&settings.endpoint, path)?;
         let wire = Wire::new(url, settings.key.take(), settings.timeouts, waits)?;
@@ -209,6 +216,7 @@ impl Model {
         };
         let body = match settings.api {
             Api::OpenAi => openai::request(&question),
+            Api::Ollama => ollama::request(&question),
         };
         let mut dice = Dice::new(&["model", "wait", &seed.to_string()]);
         let answer = self.wire.post(&body.to_string(), &settings.model, &mut dice)?;
@@ -217,6 +225,7 @@ impl Model {
         let value: Value = serde_json::from_slice(&answer.bytes).map_err(not_json)?;
         let said = match settings.api {
             Api::OpenAi => openai::answer(value),
+            Api::Ollama => ollama::answer(value),
         };
         let said = said.map_err(|source| ModelError::Shape { begins: answer.begins(), source })?;
         if said.text.len() > ANSWER_MAX {
@@ -238,6 +247,13 @@ impl Asked for Model {
 
     fn write(&mut self, turns: &[Turn], seed: u64) -> Result<Recorded, AgentError> {
         self.text(turns, seed).map_err(|error| self.told(error))
+    }
+}
+
+/// More members of a request.
+fn add(body: &mut Value, more: impl IntoIterator<Item = (&'static str, Value)>) {
+    if let Some(members) = body.as_object_mut() {
+        members.extend(more.into_iter().map(|(name, value)| (name.to_owned(), value)));
     }
 }
 

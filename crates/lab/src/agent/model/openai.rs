@@ -53,11 +53,9 @@ pub(super) fn request(question: &Question<'_>) -> Value {
             Some(("response_format", json!({ "type": "json_schema", "json_schema": named })))
         }
     };
-    let logprobs = question.logprobs;
-    let chances = [("logprobs", json!(true)), ("top_logprobs", json!(TOP_LOGPROBS))];
-    let more = held.into_iter().chain(chances.into_iter().filter(|_| logprobs));
-    if let Some(members) = body.as_object_mut() {
-        members.extend(more.map(|(name, value)| (name.to_owned(), value)));
+    super::add(&mut body, held);
+    if question.logprobs {
+        super::add(&mut body, [("logprobs", json!(true)), ("top_logprobs", json!(TOP_LOGPROBS))]);
     }
     body
 }
