@@ -7,7 +7,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use actum_lab::agent::model::{
-    ATTEMPTS_MAX, Api, BODY_MAX, Key, Model, RETRY_AFTER_MAX, Settings, Timeouts, WAIT_MAX, Waits,
+    ATTEMPTS_MAX, Api, BODY_MAX, HEADERS_MAX, Key, Model, RETRY_AFTER_MAX, Settings, Timeouts,
+    WAIT_MAX, Waits,
 };
 use actum_lab::agent::{AgentError, Asked as _, Recorded};
 
@@ -257,6 +258,8 @@ fn more_than_the_limit_is_not_read() {
     fails_at_once(Act::Huge(BODY_MAX + 1), &[&says]);
     fails_at_once(Act::Endless, &[&says]);
     fails_at_once(Act::Huge(BODY_MAX), &["is no JSON"]);
+    let headers = [("x-long", &*"x".repeat(HEADERS_MAX).leak())].to_vec().leak();
+    fails_in_the_end(Act::Status(200, headers, "{}"), &["the connection broke"]);
     let long = "x".repeat(8 * 1024 + 1);
     fails_at_once(Act::Say(long.leak()), &["the text of the answer is longer than 8192 bytes"]);
 }
