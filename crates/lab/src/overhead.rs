@@ -232,7 +232,7 @@ fn row(events: u32, poem: Option<&serde_json::Value>) -> Result<Row, String> {
 
 #[expect(clippy::cast_precision_loss, reason = "bytes of a ledger in memory")]
 fn mean(bytes: usize, of: u32) -> f64 {
-    bytes as f64 / f64::from(of)
+    (bytes as f64 * 10.0 / f64::from(of)).round() / 10.0
 }
 
 /// The median time of a call in ns; each has to answer yes.
@@ -247,7 +247,8 @@ fn per_call(calls: u32, mut call: impl FnMut() -> bool) -> Result<f64, String> {
         if wrong > 0 {
             return Err(format!("{wrong} of {calls} measured calls gave a wrong answer"));
         }
-        samples.push(elapsed.as_secs_f64() * 1e9 / f64::from(calls));
+        // To a tenth, so that what is written can be read again as it was.
+        samples.push((elapsed.as_secs_f64() * 1e10 / f64::from(calls)).round() / 10.0);
     }
     median(&samples).ok_or_else(|| "nothing was measured".to_owned())
 }
