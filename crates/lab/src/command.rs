@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
+use actum_core::Digest;
 use clap::Parser as _;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -20,6 +21,7 @@ use crate::defence::Kind;
 use crate::forged::{Attack, Trial};
 use crate::plan::Sets;
 use crate::plan::{self, Progress, Wanted};
+use crate::report::{Inputs, Source};
 use crate::transcript::{self, Came, Experiment, Line};
 use crate::weights;
 
@@ -28,6 +30,7 @@ pub fn main() -> ExitCode {
     let lab = Lab::parse();
     let went = match &lab.command {
         Command::Run(args) => run(args),
+        Command::Report(args) => report(args),
         Command::Overhead(args) => overhead(args),
         Command::Weights(args) => weights(args),
         Command::Prompt(args) => prompt(args),
@@ -245,6 +248,94 @@ impl Progress for Bar {
             eprintln!("{name}: {tasks} of {total} trials, {seconds} s gone, about {to_go} s to go");
         }
     }
+}
+
+fn report(args: &args::Report) -> Result<(), String> {
+    let mut inputs = Inputs::default();
+    for folder in &args.from {
+        let said = |error: std::io::Error| format!("{}: {error}", folder.display());
+        let mut paths = Vec::new();
+        for entry in fs::read_dir(folder).map_err(said)? {
+            paths.push(entry.map_err(said)?.path());
+        }
+        paths.sort();
+        for path in paths {
+            take(&mut inputs, &path)?;
+        }
+    }
+    for path in &args.book {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let book = Book::read(path, &name).map_err(|error| error.to_string())?;
+        let times: Vec<u64> = book.answers().map(|answer| answer.ms).collect();
+        let digest = book.digest().map_err(|error| error.to_string())?.to_string();
+        let holds = format!("{} recorded answers of {}", times.len(), book.model());
+        inputs.evidence.answer_ms.insert(name, times);
+        inputs.sources.push(Source { name: name_of(path), holds, digest });
+    }
+    let sets = [
+        ("sets/forged.toml", crate::scenario::FORGED),
+        ("sets/carryover.toml", crate::carryover::CARRYOVER),
+        ("sets/tampered.toml", crate::tampered::TAMPERED),
+    ];
+    let work = crate::work::WORK.map(|(name, text)| (name, text));
+    let work = work.map(|(name, text)| (format!("sets/work/{name}.toml"), text));
+    let all = sets.into_iter().map(|(name, text)| (name.to_owned(), text)).chain(work);
+    inputs.sources.extend(all.map(|(name, text)| {
+        let digest = Digest::plain(text.as_bytes()).to_string();
+        Source { name, holds: "a published set, as this program has it".to_owned(), digest }
+    }));
+    if inputs.evidence.lines.is_empty() {
+        return Err(
+            "there is no transcript in these folders; `actum-lab run --out DIR` writes some"
+                .to_owned(),
+        );
+    }
+    let written = crate::report::write(&args.out, &inputs).map_err(|error| error.to_string())?;
+    println!("{} trials, {} files", inputs.evidence.lines.len(), written.len());
+    if let Some(page) = written.first() {
+        println!("{}", page.display());
+    }
+    Ok(())
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Reads a file of a run, if it is one.
+fn take(inputs: &mut Inputs, path: &Path) -> Result<(), String> {
+    let name = name_of(path);
+    let said = |what: String| format!("{}: {what}", path.display());
+    let mut json = || {
+        let bytes = fs::read(path).map_err(|error| said(error.to_string()))?;
+        let digest = Digest::plain(&bytes).to_string();
+        let (name, holds) = (name.clone(), "results".to_owned());
+        inputs.sources.push(Source { name, holds, digest });
+        Ok::<_, String>(bytes)
+    };
+    match name.as_str() {
+        "overhead.json" => {
+            let found =
+                serde_json::from_slice(&json()?).map_err(|error| said(error.to_string()))?;
+            inputs.evidence.overhead = Some(found);
+        }
+        "langchain.json" => {
+            let found =
+                serde_json::from_slice(&json()?).map_err(|error| said(error.to_string()))?;
+            inputs.evidence.langchain = Some(found);
+        }
+        _ if name.starts_with("transcript-")
+            && path.extension().is_some_and(|it| it == "jsonl") =>
+        {
+            let lines = transcript::read(path).map_err(|error| error.to_string())?;
+            let digest = transcript::digest(&lines).to_string();
+            let holds = format!("{} trials", lines.len());
+            inputs.sources.push(Source { name, holds, digest });
+            inputs.evidence.lines.extend(lines);
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 fn overhead(args: &args::Overhead) -> Result<(), String> {
