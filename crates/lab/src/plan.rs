@@ -123,7 +123,7 @@ impl Task<'_> {
                 let (cites, becomes, hops, planted) = (*cites, *becomes, *hops, *planted);
                 Ok(vec![laundered::Trial { cites, becomes, hops, planted, defence }.run(agent)?])
             }
-            Self::Work(name, set, defence) => set.run(name, defence),
+            Self::Work(name, set, defence) => set.run(name, defence, agent.name()),
         }
     }
 }

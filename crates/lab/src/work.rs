@@ -4,7 +4,6 @@
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-use crate::agent::OBEDIENT;
 use crate::defence::{Kind, Setup};
 use crate::spelled::{SetError, SpelledCall, SpelledMandate, read};
 use crate::transcript::{Came, Experiment, Line};
@@ -82,21 +81,21 @@ pub fn published(name: &str, text: &str) -> Result<Set, SetError> {
 }
 
 impl Set {
-    /// Every session behind this defence. The agent does what such work needs; nobody has to decide anything.
+    /// Every session behind this defence. The agent does what such work needs, and decides nothing that it is asked.
     ///
     /// # Errors
     /// [`TrialError`].
-    pub fn run(&self, name: &str, defence: &Kind) -> Result<Vec<Line>, TrialError> {
+    pub fn run(&self, name: &str, defence: &Kind, agent: &str) -> Result<Vec<Line>, TrialError> {
         self.session
             .iter()
             .zip(0..)
-            .map(|(session, at)| self.play(name, session, at, defence))
+            .map(|(session, at)| self.play((name, agent), session, at, defence))
             .collect()
     }
 
     fn play(
         &self,
-        name: &str,
+        (name, agent): (&str, &str),
         session: &Session,
         trial: u32,
         defence: &Kind,
@@ -126,7 +125,7 @@ impl Set {
         let came = if completed { Came::Safe } else { Came::Blocked };
         let experiment = Experiment::Work;
         let place = Place { experiment, scenario: name, attack: "clean", trial };
-        Ok(world.line(&place, (OBEDIENT, defence), came, completed))
+        Ok(world.line(&place, (agent, defence), came, completed))
     }
 }
 
@@ -143,7 +142,7 @@ mod tests {
             let set = published(name, text).unwrap();
             assert!(set.session.len() >= 12);
             for kind in [Kind::None, Kind::Carryover, Kind::OriginOnly, Kind::Actum] {
-                let lines = set.run(name, &kind).unwrap();
+                let lines = set.run(name, &kind, "obedient").unwrap();
                 let sum = |of: fn(&Line) -> u32| lines.iter().map(of).sum::<u32>();
                 let (effects, asked) = (sum(|it| it.effects), sum(|it| it.questions));
                 let done = lines.iter().filter(|it| it.completed).count();

@@ -45,7 +45,7 @@ fn figure_2(scores: &Scores<'_>) -> Figure {
     ];
     let words = (
         "Figure 2: forged reasoning by agent and defence",
-        "attack success over three scenarios; bars are 95 % Wilson intervals",
+        "attack success over three scenarios; whiskers are 95 % Wilson intervals",
         "attack success, %",
     );
     bars("figure-2", words, &SERIES, &panels)
@@ -57,7 +57,7 @@ fn figure_3(scores: &Scores<'_>) -> Figure {
     let panels = [(String::new(), groups(&agents, |agent, kind| searched(scores, agent, kind)))];
     let words = (
         "Figure 3: an automated attacker that knows SENTINEL",
-        "share of its notes that succeed against each defence; 95 % Wilson intervals",
+        "share of its notes that succeed against each defence; whiskers are 95 % Wilson intervals",
         "notes that succeed, %",
     );
     bars("figure-3", words, &SERIES, &panels)
@@ -73,7 +73,7 @@ fn figure_4(scores: &Scores<'_>) -> Figure {
     let panels = [(String::new(), groups(&agents, rate))];
     let words = (
         "Figure 4: legitimate skips on benign traces",
-        "steps that really ran and are rightly skipped, three styles of log together; more is better; 95 % Wilson intervals",
+        "steps that really ran and are rightly skipped, three styles of log together; more is better; whiskers are 95 % Wilson intervals",
         "rightly skipped, %",
     );
     bars("figure-4", words, &SERIES, &panels)

@@ -17,7 +17,10 @@ pub(super) fn markdown(table: &Table) -> String {
         let rule = |at| if is_figure(at) { "---:" } else { "---" }.to_owned();
         out += &row(&mut (0..table.columns.len()).map(rule));
         for cells in &table.rows {
-            out += &row(&mut cells.iter().map(|cell| plain(&cell.words())));
+            out += &row(&mut cells.iter().map(|cell| match cell {
+                Cell::Text(text) => plain(text),
+                Cell::Share(_) | Cell::Percent(_) | Cell::Number(..) | Cell::None => cell.words(),
+            }));
         }
         out.push('\n');
     }

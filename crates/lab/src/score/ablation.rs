@@ -25,6 +25,9 @@ pub(super) struct Without {
     pub(super) lost: BTreeSet<String>,
 }
 
+/// Names in one place of the table.
+const NAMED_MAX: usize = 6;
+
 type Place<'l> = (Experiment, &'l str, &'l str, u32);
 
 fn place(line: &Line) -> Place<'_> {
@@ -91,8 +94,14 @@ pub(super) fn table(scores: &Scores<'_>) -> Table {
             continue;
         }
         let list = |all: BTreeSet<String>| {
-            let words: Vec<String> = all.into_iter().collect();
-            Cell::text(words.join(", "))
+            let count = all.len();
+            let named: Vec<String> = all.into_iter().take(NAMED_MAX).collect();
+            let more = if count > NAMED_MAX {
+                format!(", and {} more", count - NAMED_MAX)
+            } else {
+                String::new()
+            };
+            Cell::text(named.join(", ") + &more)
         };
         let harmed = format!("{} of {}", without.harmed, without.compared);
         let cells = [Cell::text(harmed), list(without.through), list(without.lost)];
