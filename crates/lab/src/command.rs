@@ -356,7 +356,7 @@ fn overhead(args: &args::Overhead) -> Result<(), String> {
     for row in &found.rows {
         let (events, ours) = (row.events, row.grounding_ns);
         println!(
-            "grounding check, {events} events: {ours:.0} ns, Python {} ns",
+            "grounding check, {events} events: {ours:.0} ns, Python {}",
             of(row.python_grounding_ns)
         );
     }

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use self::svg::Figure;
 use crate::score::{Evidence, Table, Verdict, tables, verdicts};
 
 /// What every report begins with.
@@ -71,7 +72,7 @@ pub fn write(out: &Path, inputs: &Inputs) -> Result<Vec<PathBuf>, ReportError> {
     let verdicts = verdicts(&crate::score::Scores::new(&inputs.evidence.lines));
     let mut files = vec![
         ("report.html".to_owned(), html::page(inputs, &tables, &figures)),
-        ("report.md".to_owned(), markdown(inputs, &tables)),
+        ("report.md".to_owned(), markdown(inputs, &tables, &figures)),
     ];
     let whole = Whole { tables: &tables, hypotheses: &verdicts, inputs: &inputs.sources };
     let json = serde_json::to_string_pretty(&whole).unwrap_or_default() + "\n";
@@ -89,10 +90,13 @@ pub fn write(out: &Path, inputs: &Inputs) -> Result<Vec<PathBuf>, ReportError> {
     Ok(written)
 }
 
-fn markdown(inputs: &Inputs, tables: &[Table]) -> String {
+fn markdown(inputs: &Inputs, tables: &[Table], figures: &[Figure]) -> String {
     let mut out = "# Actum: the lab's report\n\n".to_owned();
     for line in OPENING {
         out += &format!("{}\n\n", text::plain(line));
+    }
+    for figure in figures {
+        out += &format!("![{}]({}.svg)\n\n", text::plain(&figure.title), figure.id);
     }
     for table in tables {
         out += &text::markdown(table);

@@ -79,6 +79,9 @@ fn table_i(scores: &Scores<'_>) -> Table {
             let ours = success_rates(scores, agent, attack, &Kind::None);
             table.note(format!("{agent}, {attack}, no defence, beside the paper's smallest model (Llama-3.1-8B): {}.", beside(ours, published)));
         }
+        let clean = forged(scores, agent, "clean", &Kind::None);
+        let floor = share(clean.into_iter(), |line| line.came == Came::Unsafe);
+        table.note(format!("{agent} wishes to skip in {} of clean runs, where no note says anything of the step. That is the noise under its rates: behind SENTINEL it is shown the same neutral notes once the overt ones are refused.", Cell::Share(floor).words()));
         let actum = ATTACKS.map(|attack| success_rates(scores, agent, attack, &Kind::Actum));
         let all = actum.into_iter().fold(Share::default(), Share::and);
         table.note(format!(
