@@ -134,7 +134,7 @@ def rotated(generation: int, identity: bytes, owner: int = TERMINAL) -> bytes:
 
 
 UNTRUSTED, DERIVED, APPROVED, USER = range(1, 5)
-FRESH, UNKNOWN, SUBAGENT, FIRED = range(1, 5)
+FRESH, UNKNOWN, SUBAGENT, FIRED, PARTIAL, INTERACTIVE = range(1, 7)
 TURN, RESULT, RECALLED, INBOUND, SUMMARY, RESET, REFUSAL = range(1, 8)
 A_RUN, A_RECORD, A_CHANNEL, AN_AUTHOR, A_MANDATE, AN_ADAPTER = range(1, 7)
 MEMORY, TASK = range(1, 3)
@@ -834,8 +834,9 @@ def _contradictions() -> Iterator[tuple[str, str, int, bytes]]:
     yield "spent-what-3", "nothing spent has code 3", SPENT, spent(3, 1)
     yield "decided-0", "no decision has code 0", DECIDED, decided(decision=0)
     yield "decided-6", "no decision has code 6", DECIDED, decided(decision=6)
-    yield "opened-start-5", "no start has code 5", OPENED, opened(0, 5)
+    yield "opened-start-7", "no start has code 7", OPENED, opened(0, 7)
     yield "opened-fresh-of-something", "a fresh session comes of nothing", OPENED, opened(0, FRESH, 1)
+    yield "opened-partial-of-something", "a session of a guard comes of nothing", OPENED, opened(0, PARTIAL, 1)
     yield "opened-subagent-of-nothing", "a subagent comes of a session", OPENED, opened(0, SUBAGENT)
     yield "opened-subagent-not-u32", "a number that no session has", OPENED, opened(0, SUBAGENT, 2**32)
     yield "opened-fired-of-nothing", "something fired", OPENED, opened(0, FIRED)
@@ -910,6 +911,8 @@ def segment_origins() -> Iterator[Case]:
     yield refused("raised-page", "a page was read", raises, with_page(), WROTE, wrote())
     yield refused("raised-diamond", "one of two is a page", raises, with_page(), WROTE, wrote(DERIVED, [turn, page]))
     yield refused("raised-unknown", "nobody saw what was there", raises, with_turn(UNKNOWN), WROTE, wrote())
+    yield refused("raised-partial", "a guard does not see what was there", raises, with_turn(PARTIAL), WROTE, wrote())
+    yield refused("raised-interactive", "nor does one before which somebody sits", raises, with_turn(INTERACTIVE), WROTE, wrote())
     writer = with_page().add(OPENED, opened(1, SUBAGENT, 0))
     yield refused("raised-subagent", "it inherits the page", raises, writer, WROTE, wrote(session=1))
     writer = with_page().add(OBSERVED, observed(SUMMARY, USER, "a summary"))
