@@ -75,7 +75,7 @@ SUBJECT_MAX = REASON_MAX = 1024
 NAME_MAX = 128
 TOOL_MAX = 4200
 OUTCOMES = range(1, 7)
-OWNERS = range(1, 4)
+OWNERS = range(1, 5)
 CAUSES = range(1, 9)
 ENTRY_NAME_MAX = 1024
 LONG_NAME_MAX = 512
@@ -127,7 +127,7 @@ class Fields:
         return None if value == 256**size - 1 else value
 
     def owner_or_none(self) -> int:
-        return self.one_of(range(0, 4))
+        return self.one_of(range(0, 5))
 
     def count(self, limit: int) -> int:
         count = self.number(2)

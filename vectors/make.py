@@ -32,7 +32,7 @@ OBSERVED, WROTE, SUPERSEDED, QUARANTINED, RELEASED, GRANTED, CONSENTED, SPENT, D
 SEALED, OPENED, ENROLLED = 20, 21, 22
 NAMESPACE, STEP, TOOL, RULE, SESSION, CHANNEL, AUTHOR, ADAPTER, CALLED = range(1, 10)
 PASSED, FAILED, ERRORED, DENIED, TIMED_OUT, CHANGED = range(1, 7)
-TERMINAL, YES_FLAG, CODE = range(1, 4)
+TERMINAL, YES_FLAG, CODE, CLIENT = range(1, 5)
 
 
 def u(size: int, value: int) -> bytes:
@@ -524,7 +524,7 @@ def _names_utf8() -> Writer:
 
 def _policies() -> Writer:
     writer = with_genesis()
-    for owner in (TERMINAL, YES_FLAG, CODE):
+    for owner in (TERMINAL, YES_FLAG, CODE, CLIENT):
         writer.add(POLICY, policy(owner), f"owner {owner}")
     return writer
 
@@ -815,7 +815,7 @@ def _contradictions() -> Iterator[tuple[str, str, int, bytes]]:
     yield "wrote-nobody-without-parents", "no parents and no owner", WROTE, wrote(USER, "none", owner=0)
     yield "wrote-name-too-long", "a name of 1025 bytes", WROTE, wrote(name=b"n" * 1025)
     yield "wrote-name-not-utf8", "a name with the byte ff", WROTE, wrote(name=b"\xff")
-    yield "superseded-owner-4", "no owner has code 4", SUPERSEDED, superseded(1, owner=4)
+    yield "superseded-owner-5", "no owner has code 5", SUPERSEDED, superseded(1, owner=5)
     yield "revoked-interval-reversed", "it ends before it begins", REVOKED, taken_back(A_CHANNEL, 0, (2, 1))
     yield "revoked-channel-no-interval", "a channel without an interval", REVOKED, taken_back(A_CHANNEL, 0)
     yield "revoked-record-interval", "a record with an interval", REVOKED, taken_back(A_RECORD, 1, (1, 2))
@@ -1139,7 +1139,7 @@ def segment_undecodable() -> Iterator[Case]:
     yield after_names("named-rule-long", "a rule name of 33 bytes", NAMED, named(RULE, 1, b"r" * 33))
     yield after_names("named-tool-short", "a tool name of 31 bytes", NAMED, named(TOOL, 1, b"t" * 31))
     yield after_names("named-tool-long", "a tool name of 4201 bytes", NAMED, named(TOOL, 1, b"t" * 4201))
-    for owner in (0, 4):
+    for owner in (0, 5):
         yield after_names(f"policy-owner-{owner}", f"no owner has code {owner}", POLICY, policy(owner))
         yield after_names(f"revoked-owner-{owner}", f"no owner has code {owner}", REVOKED, revoked(RUN, owner=owner))
         yield after_names(f"resolved-owner-{owner}", f"no owner has code {owner}", RESOLVED, resolved(1, owner=owner))

@@ -132,6 +132,8 @@ coded! {
         YesFlag = 2, "yes-flag";
         /// The owner's own code.
         Code = 3, "code";
+        /// A client that the policy lists showed the question and passed the answer on.
+        Client = 4, "client";
     }
 }
 
