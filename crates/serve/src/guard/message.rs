@@ -94,6 +94,11 @@ impl Id {
         Self(quoted(text))
     }
 
+    /// An id that is a number, by its digits.
+    pub(crate) fn number(digits: &str) -> Option<Self> {
+        Self::read(digits).ok()
+    }
+
     fn read(raw: &str) -> Result<Self, Flaw> {
         if raw.len() > ID_MAX {
             return Err(Flaw::envelope(format!("the id has more than {ID_MAX} bytes")));
@@ -528,14 +533,12 @@ pub fn texts(json: &str) -> Vec<String> {
     let mut rest = json;
     while let Some(at) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {
         let (_, found) = rest.split_at_checked(at).unwrap_or_default();
-        let (text, after) = match found.strip_prefix('"') {
-            Some(inside) => unquoted(inside),
-            None => {
-                let end = found.find(|c: char| !"+-.eE0123456789".contains(c));
-                let (number, after) =
-                    found.split_at_checked(end.unwrap_or(found.len())).unwrap_or_default();
-                (number.to_owned(), after)
-            }
+        let (text, after) = if let Some(inside) = found.strip_prefix('"') {
+            unquoted(inside)
+        } else {
+            let end = found.find(|c: char| !"+-.eE0123456789".contains(c)).unwrap_or(found.len());
+            let (number, after) = found.split_at_checked(end).unwrap_or_default();
+            (number.to_owned(), after)
         };
         rest = after;
         push_text(&mut pieces, &text);

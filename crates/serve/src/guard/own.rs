@@ -6,13 +6,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use actum_core::policy::ToolClass;
+use actum_core::policy::{ToolClass, ToolRule};
 use actum_core::{
     APPROVAL_MS_MAX, ArgumentName, AuthorName, Caller, ChannelName, CommitError, Content, Decision,
     Digest, EntryKind, Gate, ItemKind, Journal, Judged, Ledger, LimitKind, MemoryRequest,
     NewAudience, NewCall, NewCallEnd, NewEntry, NewLimit, NewMandate, NewObservation, NewRecall,
-    NewStart, Outcome, Owner, Presence, Purpose, Reading, Request, SessionName, Space, SubjectName,
-    Surroundings, ToolName, Value, ValueKind, Views, hex,
+    NewStart, Outcome, Owner, Permit, Presence, Purpose, Reading, Request, SessionName, Space,
+    SubjectName, Surroundings, ToolName, Value, ValueKind, Views, hex,
 };
 use actum_store::{
     AcceptedPolicy, Cache, CacheError, FileJournal, Places, RealDisk, Store, Writer, call_to_json,
@@ -21,7 +21,8 @@ use actum_store::{
 use zeroize::Zeroizing;
 
 use super::port::{
-    Ask, Consent, Held, Observation, Pin, Port, PortError, Receipt, Ruling, Sight, Terms, Traced,
+    Ask, Consent, Held, Listed, Observation, Pin, Port, PortError, Receipt, Ruling, Sight, Terms,
+    Traced,
 };
 
 /// How long a mandate holds that was granted on the way.
@@ -253,20 +254,21 @@ impl<D: Desk> Port for Own<D> {
             self.things.cache.keep_call(&digest, &call_to_json(ask.call)).map_err(cache)?;
             receipt = answered.event.map(|event| Receipt::of(event, &digest));
         }
-        let may_leave = judgement.decision() == Decision::Allow && answered.permit.is_some();
+        // A call that was answered before gets no second permit.
+        let is_spent = judgement.decision() == Decision::Allow && answered.permit.is_none();
         Ok(Ruling {
-            // A call that was answered before gets no second permit.
-            decision: match judgement.decision() {
-                Decision::Allow if !may_leave => Decision::Deny,
-                other => other,
-            },
+            decision: if is_spent { Decision::Deny } else { judgement.decision() },
             code: judgement.code.code().to_owned(),
-            told: judgement.for_agent(),
+            told: if is_spent {
+                "Refused (repeated). This call was answered before; call anew.".to_owned()
+            } else {
+                judgement.for_agent()
+            },
             way_out: judgement.code.way_out().to_owned(),
             receipt,
             perform: judgement.missing.as_ref().and_then(|missing| missing.perform.clone()),
             arguments: judgement.arguments.iter().map(traced).collect(),
-            permit: answered.permit.as_ref().and_then(|permit| permit.decided()),
+            permit: answered.permit.as_ref().and_then(Permit::decided),
         })
     }
 
@@ -284,8 +286,7 @@ impl<D: Desk> Port for Own<D> {
             let Some(policy) = policy.map(AcceptedPolicy::policy) else { return Terms::default() };
             let rule = ToolName::new(tool).ok().map(|tool| policy.tool(&tool));
             Terms {
-                listed: rule.is_some_and(|rule| rule.listed()),
-                reads: rule.is_some_and(|rule| rule.class() == ToolClass::Read),
+                listed: rule.map_or(Listed::Nowhere, listed),
                 trusts_hints: policy.trusts_hints_of(server),
                 owner_answers: client.is_some_and(|client| policy.asks_owner_through(client)),
             }
@@ -364,6 +365,14 @@ impl<D: Desk> Port for Own<D> {
             ledger.record(Request::Memory { by, request }, reading).map_err(commit)?;
             Ok(())
         })
+    }
+}
+
+fn listed(rule: &ToolRule) -> Listed {
+    match (rule.listed(), rule.class()) {
+        (false, _) => Listed::Nowhere,
+        (true, ToolClass::Read) => Listed::Reads,
+        (true, ToolClass::Fetch | ToolClass::Effect) => Listed::Judged,
     }
 }
 

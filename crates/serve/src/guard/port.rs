@@ -114,13 +114,23 @@ pub struct Traced {
     pub reason: String,
 }
 
+/// What the policy says of a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Listed {
+    /// Nothing: each of its arguments binds.
+    #[default]
+    Nowhere,
+    /// It only reads.
+    Reads,
+    /// It is judged by its arguments.
+    Judged,
+}
+
 /// What the policy in force says to a guard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Terms {
-    /// Somebody listed the tool.
-    pub listed: bool,
-    /// The tool only reads, by the policy.
-    pub reads: bool,
+    /// What it says of the tool.
+    pub listed: Listed,
     /// What its server says of it counts.
     pub trusts_hints: bool,
     /// What the client answers counts as the owner's.
