@@ -28,6 +28,8 @@ pub const BEHIND_BYTES_MAX: usize = 16 << 20;
 pub const STEPS_PER_CALL_MAX: usize = 8;
 /// Pages of one list of tools.
 pub const PAGES_MAX: usize = 64;
+/// The revision of the stateless era that is spoken here.
+pub const STATELESS: &str = "2026-07-28";
 /// The prefix of our own notes in `_meta`.
 pub const META_OURS: &str = "dev.actum/";
 /// The name of our question among those of a result.
@@ -847,7 +849,7 @@ fn result_type(result: &str) -> Option<String> {
 }
 
 /// A text of an object.
-fn member(json: &str, name: &str) -> Option<String> {
+pub(crate) fn member(json: &str, name: &str) -> Option<String> {
     let raw: &RawValue = serde_json::from_str(json).ok()?;
     let members = members_of(raw).ok()?;
     let (_, raw) = members.iter().find(|(it, _)| it == name)?;
@@ -895,7 +897,7 @@ const fn schema() -> &'static str {
 }
 
 /// What a request of ours says of itself in the stateless era, as a further member.
-fn meta_of(version: Option<&str>) -> String {
+pub(crate) fn meta_of(version: Option<&str>) -> String {
     version.map_or_else(String::new, |version| {
         format!(
             ",\"_meta\":{{{}:{},{}:{{}},{}:{{\"name\":\"actum-guard\",\"version\":{}}}}}",

@@ -7,12 +7,13 @@ mod own;
 mod pool;
 mod port;
 mod relay;
+pub mod review;
 mod seal;
 mod stdio;
 
 pub use gate::{
-    BEHIND_BYTES_MAX, BEHIND_MAX, Guard, META_OURS, Note, PAGES_MAX, QUESTION, STEPS_PER_CALL_MAX,
-    Settings,
+    BEHIND_BYTES_MAX, BEHIND_MAX, Guard, META_OURS, Note, PAGES_MAX, QUESTION, STATELESS,
+    STEPS_PER_CALL_MAX, Settings,
 };
 pub use message::{
     Answered, ClientMeta, Definition, Flaw, ID_MAX, Id, Kind, LISTED_MAX, MEMBERS_MAX, MESSAGE_MAX,
@@ -27,4 +28,4 @@ pub use port::{
 };
 pub use relay::{CALL_FOR, Line, PENDING_MAX, Relay, Sink, read_line};
 pub use seal::{ASKED_FOR, ASKED_MAX};
-pub use stdio::{Ended, GRACE, Piped, StdioError, Stop};
+pub use stdio::{Ended, GRACE, INTRODUCED_WITHIN, Piped, StdioError, Stop, tools_of};

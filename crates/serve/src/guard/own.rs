@@ -172,6 +172,14 @@ impl<D: Desk> Own<D> {
         Self { desk, who, things: Things { cache: Cache::of(places), places: places.clone() } }
     }
 
+    /// Whether the ledger can be asked, by this caller.
+    ///
+    /// # Errors
+    /// [`PortError`].
+    pub fn ready(&self) -> Result<(), PortError> {
+        self.ask(Presence::Nobody, |_ledger, _gate, _by, _reading| Ok(()))
+    }
+
     fn ask<R>(
         &self,
         presence: Presence,

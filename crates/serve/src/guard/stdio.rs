@@ -1,7 +1,7 @@
 //! A guard that starts its server and speaks to its client on standard input and output. The server's standard error is our own.
 
 use std::ffi::OsString;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Write as _};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::gate::Guard;
+use super::gate::{Guard, PAGES_MAX, STATELESS, member, meta_of};
+use super::message::{Definition, Id, Kind, Message, definitions, quoted};
 use super::port::PortError;
 use super::relay::{Line, Relay, Sink, read_line};
 
@@ -189,4 +190,93 @@ fn end_of(child: &mut Child) -> Ended {
             }
         }
     }
+}
+
+/// How long a server may take to say what its tools are, before there is a guard.
+pub const INTRODUCED_WITHIN: Duration = Duration::from_mins(1);
+const HELLO: &str = concat!(
+    r#"{"jsonrpc":"2.0","id":"actum-0","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"actum-guard","version":""#,
+    env!("CARGO_PKG_VERSION"),
+    r#""}}}"#
+);
+const READY: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+
+/// Starts a server only to ask what its tools are. A server of the stateless era is asked without shaking hands.
+///
+/// # Errors
+/// What went wrong, for a person.
+pub fn tools_of(command: &[String], env: &[(String, String)]) -> Result<Vec<Definition>, String> {
+    let (program, arguments) = command.split_first().ok_or("it has no command")?;
+    let started = Command::new(program)
+        .args(arguments)
+        .envs(env.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn();
+    let mut child = started.map_err(|error| format!("cannot start {program}: {error}"))?;
+    let tools = introduce(&mut child);
+    drop(child.stdin.take());
+    let _gone = kill_process(Pid::from_child(&child), Signal::TERM);
+    end_of(&mut child);
+    tools
+}
+
+fn introduce(child: &mut Child) -> Result<Vec<Definition>, String> {
+    let lost = || "it closed its pipes".to_owned();
+    let mut to = child.stdin.take().ok_or_else(lost)?;
+    let from = child.stdout.take().ok_or_else(lost)?;
+    let (tell, told) = channel();
+    std::thread::spawn(move || {
+        let mut from = BufReader::new(from);
+        while let Ok(Line::Whole(line)) = read_line(&mut from) {
+            if tell.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    let until = Instant::now() + INTRODUCED_WITHIN;
+    let mut ask = |line: &str, id: Option<&str>| -> Result<Result<String, String>, String> {
+        writeln!(to, "{line}").and_then(|()| to.flush()).map_err(|error| error.to_string())?;
+        let Some(id) = id else { return Ok(Ok(String::new())) };
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let line = told.recv_timeout(left).map_err(|_none| "it did not answer".to_owned())?;
+            let Ok(message) = Message::read(&line) else { continue };
+            let Kind::Response { id: Some(answers), .. } = &message.kind else { continue };
+            if *answers == Id::ours(id) {
+                let error = message.error().unwrap_or_default().to_owned();
+                return Ok(message.result().map(str::to_owned).ok_or(error));
+            }
+        }
+    };
+    let meta = match ask(HELLO, Some("actum-0"))? {
+        Ok(_) => {
+            ask(READY, None)??;
+            String::new()
+        }
+        Err(_) => meta_of(Some(STATELESS)),
+    };
+    let mut all = Vec::new();
+    let mut cursor: Option<String> = None;
+    for page in 1..=PAGES_MAX {
+        let cursor_member = cursor
+            .as_ref()
+            .map(|cursor| format!("\"cursor\":{}", quoted(cursor)))
+            .unwrap_or_default();
+        let params = format!("{{{cursor_member}{meta}}}").replace("{,", "{");
+        let id = format!("actum-{page}");
+        let line = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":\"{id}\",\"method\":\"tools/list\",\"params\":{params}}}"
+        );
+        let result =
+            ask(&line, Some(&id))?.map_err(|error| format!("it lists no tools: {error}"))?;
+        let listed = definitions(&result).map_err(|flaw| flaw.to_string())?;
+        all.extend(listed.into_iter().filter_map(|(_, definition)| definition));
+        cursor = member(&result, "nextCursor");
+        if cursor.is_none() {
+            break;
+        }
+    }
+    Ok(all)
 }
