@@ -3,12 +3,14 @@
 
 pub mod agent;
 mod args;
+pub mod carryover;
 mod command;
 pub mod defence;
 pub mod forged;
 pub mod overhead;
 pub mod plan;
 pub mod scenario;
+pub mod script;
 pub mod searched;
 mod seed;
 mod stats;
