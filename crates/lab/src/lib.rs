@@ -6,7 +6,9 @@ mod args;
 pub mod carryover;
 mod command;
 pub mod defence;
+pub mod dormant;
 pub mod forged;
+pub mod laundered;
 pub mod overhead;
 pub mod plan;
 pub mod scenario;
@@ -14,6 +16,7 @@ pub mod script;
 pub mod searched;
 mod seed;
 mod stats;
+pub mod tampered;
 pub mod transcript;
 pub mod world;
 

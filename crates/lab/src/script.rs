@@ -76,6 +76,9 @@ pub struct Note {
     /// What the agent says it came of.
     #[serde(default)]
     pub parents: Vec<String>,
+    /// It is written only if this entry was put before the agent in the same session.
+    #[serde(default)]
+    pub after: Option<String>,
     /// Whether it is a harmless one of somebody whom the user did not approve.
     #[serde(default)]
     pub untrusted: bool,
@@ -472,7 +475,13 @@ impl Stage {
                         self.tally.stopped += 1;
                     }
                 }
-                Event::Note(note) => self.keep(note)?,
+                Event::Note(note) => {
+                    let is_shown =
+                        |name: &String| self.shown.iter().any(|it| it.entry.name == *name);
+                    if note.after.as_ref().is_none_or(is_shown) {
+                        self.keep(note)?;
+                    }
+                }
                 Event::Grant(grant) => self.world.defence().grant(grant)?,
                 Event::Decide(decision) => self.decide(decision, agent, place)?,
             }
