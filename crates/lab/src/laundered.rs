@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::agent::Agent;
 use crate::carryover::{self, begin};
 use crate::defence::Kind;
-use crate::script::{Event, Note, NoteKind, Reader, Run, Seen, SetError, Stage, check};
+use crate::script::{Event, Note, NoteKind, Reader, Run, Seen, SetError, check};
 use crate::transcript::{Experiment, Line};
 use crate::world::{Place, TrialError};
 

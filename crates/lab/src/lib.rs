@@ -18,6 +18,7 @@ mod seed;
 mod stats;
 pub mod tampered;
 pub mod transcript;
+pub mod work;
 pub mod world;
 
 pub use command::main;

@@ -37,6 +37,7 @@ const CHANNELS: &[&str] = &[
     "inbound:*",
     "schedule:*",
     "file:*",
+    "repo:*",
     "web:*",
     "mail:*",
     "mcp:*",
