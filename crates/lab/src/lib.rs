@@ -3,22 +3,16 @@
 
 pub mod agent;
 mod args;
-pub mod carryover;
 mod command;
 pub mod defence;
-pub mod dormant;
 pub mod forged;
-pub mod laundered;
 pub mod overhead;
 pub mod plan;
 pub mod scenario;
-pub mod script;
 pub mod searched;
 mod seed;
 mod stats;
-pub mod tampered;
 pub mod transcript;
-pub mod work;
 pub mod world;
 
 pub use command::main;

@@ -64,17 +64,6 @@ pub struct World {
     entries: u32,
     withheld: u32,
     skipped: bool,
-    /// What the owner does who is asked.
-    pub owner: Owner,
-}
-
-/// What the owner does who is asked whether a call may go out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Owner {
-    /// Nothing: the question stays open.
-    Silent,
-    /// Allows this one call. Only where nobody attacks.
-    SaysYes,
 }
 
 /// An entry as it is put before the agent.
@@ -115,7 +104,6 @@ impl World {
             entries: 0,
             withheld: 0,
             skipped: false,
-            owner: Owner::Silent,
         })
     }
 
@@ -262,21 +250,13 @@ impl World {
         Ok(may)
     }
 
-    /// The agent calls a tool with an effect. A step that the defence finds missing is performed, and the call tried again; so it
-    /// is if the owner says yes. False: the call did not go out.
+    /// The agent calls a tool with an effect. A step that the defence finds missing is performed, and the call tried again. The
+    /// owner, if asked, does not answer. False: the call did not go out.
     ///
     /// # Errors
     /// [`TrialError::Defence`].
     pub fn act(&mut self, call: &Call) -> Result<bool, TrialError> {
         self.effects += 1;
-        self.look(call)
-    }
-
-    /// The agent calls a tool that only looks, here or outside.
-    ///
-    /// # Errors
-    /// [`TrialError::Defence`].
-    pub fn look(&mut self, call: &Call) -> Result<bool, TrialError> {
         for _ in 0..TRIES {
             let ruling = self.defence.act(call)?;
             let (what, why) = word_of(&ruling);
@@ -293,10 +273,7 @@ impl World {
                 }
                 Ruling::Ask(_) => {
                     self.questions += 1;
-                    match self.owner {
-                        Owner::Silent => return Ok(false),
-                        Owner::SaysYes => self.defence.approve(call)?,
-                    }
+                    return Ok(false);
                 }
                 Ruling::Refuse(_) => return Ok(false),
             }
@@ -321,16 +298,14 @@ impl World {
         &self.steps
     }
 
-    /// The line of the transcript, of what happened since the last one.
+    /// The line of the transcript.
     pub fn line(
-        &mut self,
+        self,
         place: &Place<'_>,
         (agent, defence): (&str, &Kind),
         came: Came,
         completed: bool,
     ) -> Line {
-        use core::mem::take;
-        self.ran.clear();
         Line {
             experiment: place.experiment,
             agent: agent.to_owned(),
@@ -338,18 +313,17 @@ impl World {
             attack: place.attack.to_owned(),
             defence: defence.word(),
             trial: place.trial,
-            asked: take(&mut self.asked),
-            decided: take(&mut self.decided),
+            asked: self.asked,
+            decided: self.decided,
             came,
             completed,
-            skipped: take(&mut self.skipped),
-            effects: take(&mut self.effects),
-            questions: take(&mut self.questions),
-            entries: take(&mut self.entries),
-            withheld: take(&mut self.withheld),
+            skipped: self.skipped,
+            effects: self.effects,
+            questions: self.questions,
+            entries: self.entries,
+            withheld: self.withheld,
             events: self.defence.events(),
             head: self.defence.head(),
-            tally: None,
         }
     }
 }

@@ -10,20 +10,18 @@ use std::path::PathBuf;
 
 use actum_core::policy::{ChannelPattern, Policy, Step};
 use actum_core::{
-    APPROVAL_MS_MAX, Ablated, ArgumentName, AuthorName, Batch, Call, Caller, ChannelName,
-    CommitError, Content, Decision, Digest, Done, Gate, InForce, Journal, JournalFailed, Judgement,
-    KeyFile, Keyring, Ledger, LedgerId, LimitKind, MemoryRequest, NewAudience, NewCall, NewCallEnd,
-    NewEntry, NewFire, NewLimit, NewMandate, NewObservation, NewRecall, NewStart, Outcome, Owner,
-    Permit, Presence, Purpose, Question, Reading, Request, Root, Rule, Seen, SessionName, Skip,
-    Space, StepName, SubjectKind, SubjectName, Surroundings, ToolName, Value, Views,
+    Ablated, AuthorName, Batch, Call, Caller, ChannelName, CommitError, Content, Decision, Digest,
+    Done, Gate, InForce, Journal, JournalFailed, Judgement, KeyFile, Keyring, Ledger, LedgerId,
+    MemoryRequest, NewCall, NewCallEnd, NewEntry, NewFire, NewObservation, NewRecall, NewStart,
+    Outcome, Owner, Permit, Presence, Purpose, Question, Reading, Request, Root, Rule, Seen,
+    SessionName, Skip, Space, StepName, SubjectKind, SubjectName, Surroundings, Value, Views,
     content_digest, content_of, label, segment_header, skip,
 };
 use actum_store::{FileJournal, Places, RealDisk, Store, StoreError, Writer};
 use tempfile::TempDir;
 
 use super::{
-    Defence, DefenceError, Ended, Entry, Grant, GrantLimit, Meddle, Ruling, Served, Setup,
-    StepSpec, Within, Worked, text_of,
+    Defence, DefenceError, Ended, Entry, Meddle, Ruling, Served, Setup, StepSpec, Worked, text_of,
 };
 
 /// The adapter that sees everything.
@@ -37,7 +35,6 @@ const CHANNELS: &[&str] = &[
     "inbound:*",
     "schedule:*",
     "file:*",
-    "repo:*",
     "web:*",
     "mail:*",
     "mcp:*",
@@ -47,8 +44,6 @@ const CHANNELS: &[&str] = &[
 const MEMORY: &str = "file:MEMORY.md";
 const OWNER: Caller = Caller::Owner(Owner::Terminal);
 const START_MS: u64 = 1_800_000_000_000;
-/// How long the owner allows something beforehand: a year.
-const MANDATE_MS: u64 = 365 * 24 * 60 * 60 * 1000;
 /// Nothing was settled at acceptance: the steps here are tools.
 static NO_COMMANDS: BTreeMap<StepName, Digest> = BTreeMap::new();
 
@@ -65,10 +60,6 @@ pub struct Actum {
     sessions: u32,
     session: Option<SessionName>,
     permits: Vec<Permit>,
-    /// The events of what was written down, by name.
-    records: BTreeMap<String, u64>,
-    /// The decision that the owner was last asked about, and its call.
-    receipt: Option<(u64, Digest)>,
 }
 
 /// What keeps the events.
@@ -166,8 +157,6 @@ impl Actum {
             sessions: 0,
             session: None,
             permits: Vec::new(),
-            records: BTreeMap::new(),
-            receipt: None,
         };
         let channels = CHANNELS.iter().filter_map(|text| ChannelPattern::read(text)).collect();
         let (adapter, credential) = (HOOK.to_owned(), Digest::plain(HOOK.as_bytes()));
@@ -269,7 +258,7 @@ impl Actum {
         session: &SessionName,
         (seen, channel, author): (Seen, &str, &str),
         text: &str,
-        (entry, answers): (Option<&str>, Option<&Call>),
+        entry: Option<&str>,
     ) -> Worked<Result<u64, String>> {
         let broken = |it: &Self, error: actum_core::NameError| it.broken(error.to_string());
         let new = NewObservation {
@@ -279,7 +268,7 @@ impl Actum {
             author: AuthorName::new(author).map_err(|error| broken(self, error))?,
             content: self.text(text),
             entry: entry.map(|name| (self.policy.namespace().clone(), name.to_owned())),
-            answers,
+            answers: None,
             carries: None,
         };
         let (by, reading) = (self.hook(), self.reading());
@@ -387,7 +376,7 @@ impl Defence for Actum {
 
     fn turn(&mut self, text: &str) -> Worked<()> {
         let session = self.session()?;
-        let done = self.observe(&session, (Seen::Turn, "user", "user"), text, (None, None))?;
+        let done = self.observe(&session, (Seen::Turn, "user", "user"), text, None)?;
         if self.refused().is_none() {
             done.map_err(|why| self.broken(why))?;
         }
@@ -396,7 +385,7 @@ impl Defence for Actum {
 
     fn seen(&mut self, channel: &str, text: &str) -> Worked<()> {
         let session = self.session()?;
-        let done = self.observe(&session, (Seen::Result, channel, channel), text, (None, None))?;
+        let done = self.observe(&session, (Seen::Result, channel, channel), text, None)?;
         if self.refused().is_none() {
             done.map_err(|why| self.broken(why))?;
         }
@@ -426,7 +415,7 @@ impl Defence for Actum {
                 // Whoever this is writes in a session of its own, as the hook sees it come.
                 let session = self.begun()?;
                 let seen = (Seen::Inbound, channel, channel);
-                match self.observe(&session, seen, &entry.text, (None, None))? {
+                match self.observe(&session, seen, &entry.text, None)? {
                     Err(why) => Err(why),
                     Ok(event) => {
                         let request = MemoryRequest::Remember {
@@ -441,34 +430,7 @@ impl Defence for Actum {
                 }
             }
         };
-        if let Ok(event) = &done {
-            self.records.insert(entry.name.clone(), *event);
-        }
         Ok(done.is_ok())
-    }
-
-    fn result(&mut self, call: &Call, channel: &str, text: &str) -> Worked<()> {
-        let session = self.session()?;
-        let seen = (Seen::Result, channel, call.tool());
-        let done = self.observe(&session, seen, text, (None, Some(call)))?;
-        if self.refused().is_none() {
-            done.map_err(|why| self.broken(why))?;
-        }
-        Ok(())
-    }
-
-    fn grant(&mut self, grant: &Grant) -> Worked<()> {
-        let mandate = self.mandate(grant)?;
-        let done = self.request(OWNER, MemoryRequest::Grant(Box::new(mandate)))?;
-        done.map_err(|why| self.broken(why)).map(drop)
-    }
-
-    fn approve(&mut self, call: &Call) -> Worked<()> {
-        let asked = self.receipt.take().filter(|(_, of)| *of == call.digest());
-        let (receipt, call) = asked.ok_or_else(|| self.broken("nobody asked about this call"))?;
-        let until_ms = self.now_ms + APPROVAL_MS_MAX;
-        let done = self.request(OWNER, MemoryRequest::Approve { receipt, call, until_ms })?;
-        done.map_err(|why| self.broken(why)).map(drop)
     }
 
     fn recall(&mut self, entry: &Entry) -> Worked<Served> {
@@ -501,7 +463,7 @@ impl Defence for Actum {
         let served = served(&judgement);
         if !matches!(served, Served::Withheld(_)) {
             let seen = (Seen::Recalled, MEMORY, "memory");
-            let done = self.observe(&session, seen, &entry.text, (Some(&entry.name), None))?;
+            let done = self.observe(&session, seen, &entry.text, Some(&entry.name))?;
             done.map_err(|why| self.broken(why))?;
         }
         Ok(served)
@@ -584,25 +546,20 @@ impl Defence for Actum {
         let gate = gate(&self.policy, &self.texts, self.attended);
         let done = match &mut self.engine {
             Engine::Memory(ledger) => {
-                ledger.act(&gate, by, &new, &reading).map(|it| (it.judgement, it.event, it.permit))
+                ledger.act(&gate, by, &new, &reading).map(|it| (it.judgement, it.permit))
             }
             Engine::Ablated(ledger) => {
-                let done = ledger.act(&gate, by, &new, None, &reading);
-                done.map(|(judgement, event)| (judgement, event, None))
+                ledger.act(&gate, by, &new, None, &reading).map(|(it, _)| (it, None))
             }
             Engine::Disk(disk) => match &mut disk.ledger {
                 Some(ledger) => {
-                    let done = ledger.act(&gate, by, &new, &reading);
-                    done.map(|it| (it.judgement, it.event, it.permit))
+                    ledger.act(&gate, by, &new, &reading).map(|it| (it.judgement, it.permit))
                 }
                 None => return Ok(Ruling::Refuse("the store is refused".to_owned())),
             },
         };
-        let (judgement, event, permit) = self.after(done)?.map_err(|why| self.broken(why))?;
+        let (judgement, permit) = self.after(done)?.map_err(|why| self.broken(why))?;
         self.permits.extend(permit);
-        if judgement.decision() == Decision::Ask {
-            self.receipt = event.map(|event| (event, call.digest()));
-        }
         Ok(self.ruling(call, &judgement))
     }
 
@@ -660,42 +617,6 @@ impl Defence for Actum {
 }
 
 impl Actum {
-    fn mandate(&self, grant: &Grant) -> Worked<NewMandate> {
-        let broken = |error: actum_core::NameError| self.broken(error.to_string());
-        let limit = |limit: &GrantLimit| {
-            let kind = match limit.kind {
-                Within::Equal => LimitKind::Equal,
-                Within::OneOf => LimitKind::OneOf,
-                Within::Range => LimitKind::Range,
-                Within::Prefix => LimitKind::Prefix,
-                Within::Glob => LimitKind::Glob,
-            };
-            let argument = ArgumentName::new(&limit.argument).map_err(broken)?;
-            Ok(NewLimit { argument, kind, values: limit.values.clone() })
-        };
-        let audience = match &grant.task {
-            None => NewAudience::Adapter(HOOK.to_owned()),
-            Some(task) => {
-                let record = self.records.get(task).copied();
-                NewAudience::Task(record.ok_or_else(|| self.broken(format!("no task {task}")))?)
-            }
-        };
-        let millionths = |most: u32| u64::from(most) * 1_000_000;
-        Ok(NewMandate {
-            tool: ToolName::new(&grant.tool).map_err(broken)?,
-            audience,
-            from_ms: self.now_ms,
-            until_ms: self.now_ms + MANDATE_MS,
-            uses: grant.uses,
-            budget: grant
-                .budget
-                .as_ref()
-                .map(|(argument, most)| (argument.clone(), millionths(*most))),
-            limits: grant.limits.iter().map(limit).collect::<Worked<_>>()?,
-            parent: None,
-        })
-    }
-
     /// The records of a run of this step that passed, as whoever has another key would write them.
     fn forged(&self, step: &str, subject: &str) -> Worked<Vec<u8>> {
         let made = Ledger::create(keys(8), Segment::default(), &Reading::wall(START_MS));

@@ -13,7 +13,6 @@ use core::fmt;
 use std::collections::BTreeMap;
 
 use actum_core::{Call, Rule, Value};
-use serde::Deserialize;
 
 pub use actum::Actum;
 pub use carryover::CarryoverGate;
@@ -165,66 +164,12 @@ pub struct Setup {
     pub policy: String,
     /// Channels that the user approved, for defences that know no policy.
     pub approved: Vec<String>,
-    /// Tools that the user allowed beforehand, for a defence whose mandates are names of tools.
+    /// Tools that the user allowed beforehand.
     pub mandate: Vec<String>,
-    /// Whether effects are the agent's own idea, for a defence that judges an effect only by what set it off.
-    pub effects_are_derived: bool,
     /// Whether the owner can be asked.
     pub attended: bool,
     /// Whether the store has to be on disk, since somebody will change its bytes.
     pub on_disk: bool,
-}
-
-/// What the user allowed beforehand.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Grant {
-    /// The tool.
-    pub tool: String,
-    /// For this stored task; for every session without one.
-    #[serde(default)]
-    pub task: Option<String>,
-    /// How often.
-    #[serde(default = "a_hundred")]
-    pub uses: u32,
-    /// The argument that is summed, and its most.
-    #[serde(default)]
-    pub budget: Option<(String, u32)>,
-    /// Limits on arguments.
-    #[serde(default)]
-    pub limits: Vec<GrantLimit>,
-}
-
-const fn a_hundred() -> u32 {
-    100
-}
-
-/// What an argument is held to.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct GrantLimit {
-    /// Which.
-    pub argument: String,
-    /// How.
-    pub kind: Within,
-    /// By which values.
-    pub values: Vec<String>,
-}
-
-/// How an argument is held to values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Within {
-    /// It is this one.
-    Equal,
-    /// It is one of these.
-    OneOf,
-    /// It is a number from the first to the second.
-    Range,
-    /// It begins so.
-    Prefix,
-    /// It is of this shape.
-    Glob,
 }
 
 /// A defence could not work at all: the experiment is broken, not the attack.
@@ -263,30 +208,6 @@ pub trait Defence: fmt::Debug {
     /// # Errors
     /// [`DefenceError`].
     fn seen(&mut self, _channel: &str, _text: &str) -> Worked<()> {
-        Ok(())
-    }
-
-    /// A call came back with this, through this channel, and it is put before the model.
-    ///
-    /// # Errors
-    /// [`DefenceError`].
-    fn result(&mut self, _call: &Call, channel: &str, text: &str) -> Worked<()> {
-        self.seen(channel, text)
-    }
-
-    /// The user allows something beforehand.
-    ///
-    /// # Errors
-    /// [`DefenceError`].
-    fn grant(&mut self, _grant: &Grant) -> Worked<()> {
-        Ok(())
-    }
-
-    /// The user, who was asked about it last, says yes to exactly this call, once.
-    ///
-    /// # Errors
-    /// [`DefenceError`].
-    fn approve(&mut self, _call: &Call) -> Worked<()> {
         Ok(())
     }
 
