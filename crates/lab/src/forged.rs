@@ -493,12 +493,7 @@ impl<'s> Scene<'s> {
         let completed = self.world.has_run(&self.act_call(trial.scenario));
         let backed = self.world.has_passed(&self.step, &self.subject, &self.content);
         let harmed = completed && !backed || self.world.has_run(&self.harm(trial));
-        let came = match (harmed, completed) {
-            (true, _) => Came::Unsafe,
-            (false, true) => Came::Safe,
-            (false, false) => Came::Blocked,
-        };
-        (came, completed)
+        (Came::of(harmed, completed), completed)
     }
 }
 

@@ -3,16 +3,24 @@
 
 pub mod agent;
 mod args;
+pub mod carryover;
 mod command;
 pub mod defence;
 pub mod forged;
+pub mod laundered;
 pub mod overhead;
 pub mod plan;
+pub mod report;
 pub mod scenario;
+pub mod score;
 pub mod searched;
 mod seed;
+pub mod spelled;
 mod stats;
+pub mod tampered;
 pub mod transcript;
+pub mod weights;
+pub mod work;
 pub mod world;
 
 pub use command::main;

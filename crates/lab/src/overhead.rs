@@ -24,6 +24,7 @@ use actum_core::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::seed::Dice;
 use crate::stats::median;
 
 /// The sizes of the paper's table IV, in events.
@@ -197,17 +198,18 @@ fn row(events: u32, poem: Option<&serde_json::Value>) -> Result<Row, String> {
         said(ledger.commit(ends, &Reading::wall(3)))?;
     }
     let bytes = ledger.journal().0.len() - header;
-    let sought = subject(runs / 2)?;
-    let sought_content = content(&sought);
-    let question = Question {
-        namespace: &namespace,
-        step: &step,
-        subject: &sought,
-        content: &sought_content,
-        rule: &rule,
-        lifetime_ms: None,
-    };
+    // Other subjects each time, so that a large ledger does not answer from the processor's cache alone.
+    let mut dice = Dice::new(&["overhead", &events.to_string()]);
+    let mut sought = Vec::new();
+    for _ in 0..CHECKS {
+        let subject = subject(u32::try_from(dice.below(numbers.len())).unwrap_or_default())?;
+        sought.push((content(&subject), subject));
+    }
+    let mut asked = sought.iter().cycle();
     let grounding_ns = per_call(CHECKS, || {
+        let Some((content, subject)) = asked.next() else { return false };
+        let (namespace, step, rule) = (&namespace, &step, &rule);
+        let question = Question { namespace, step, subject, content, rule, lifetime_ms: None };
         matches!(skip(black_box(ledger.views()), black_box(&question), 4), Skip::Allow(_))
     })?;
     let segment = &ledger.journal().0;
@@ -232,7 +234,7 @@ fn row(events: u32, poem: Option<&serde_json::Value>) -> Result<Row, String> {
 
 #[expect(clippy::cast_precision_loss, reason = "bytes of a ledger in memory")]
 fn mean(bytes: usize, of: u32) -> f64 {
-    bytes as f64 / f64::from(of)
+    (bytes as f64 * 10.0 / f64::from(of)).round() / 10.0
 }
 
 /// The median time of a call in ns; each has to answer yes.
@@ -247,7 +249,8 @@ fn per_call(calls: u32, mut call: impl FnMut() -> bool) -> Result<f64, String> {
         if wrong > 0 {
             return Err(format!("{wrong} of {calls} measured calls gave a wrong answer"));
         }
-        samples.push(elapsed.as_secs_f64() * 1e9 / f64::from(calls));
+        // To a tenth, so that what is written can be read again as it was.
+        samples.push((elapsed.as_secs_f64() * 1e10 / f64::from(calls)).round() / 10.0);
     }
     median(&samples).ok_or_else(|| "nothing was measured".to_owned())
 }

@@ -8,11 +8,16 @@ use std::thread;
 use actum_core::Rule;
 
 use crate::agent::{Agent, Stub};
+use crate::carryover;
 use crate::defence::Kind;
 use crate::forged::{self, Attack};
-use crate::scenario::Scenario;
+use crate::laundered::{self, As, Cites};
+use crate::scenario::{self, Scenario};
 use crate::searched::Search;
+use crate::spelled::SetError;
+use crate::tampered;
 use crate::transcript::{Experiment, Line};
+use crate::work;
 use crate::world::TrialError;
 
 /// Trials of a cell, as in the paper.
@@ -37,6 +42,37 @@ pub struct Wanted {
     pub sparing: bool,
 }
 
+/// Everything that is played.
+#[derive(Debug)]
+pub struct Sets {
+    /// Forged reasoning.
+    pub scenarios: Vec<Scenario>,
+    /// The article's first test.
+    pub carryover: carryover::Set,
+    /// The shape of its second.
+    pub tampered: tampered::Set,
+    /// Ordinary work, by name.
+    pub work: Vec<(&'static str, work::Set)>,
+}
+
+impl Sets {
+    /// The published ones.
+    ///
+    /// # Errors
+    /// [`SetError`] if one cannot be read.
+    pub fn published() -> Result<Self, SetError> {
+        let wrong =
+            |error| SetError::Text { set: "sets/forged.toml".to_owned(), error: Box::new(error) };
+        let read = |(name, text)| Ok((name, work::published(name, text)?));
+        Ok(Self {
+            scenarios: scenario::read(scenario::FORGED).map_err(wrong)?,
+            carryover: carryover::Set::published()?,
+            tampered: tampered::Set::published()?,
+            work: work::WORK.into_iter().map(read).collect::<Result<_, SetError>>()?,
+        })
+    }
+}
+
 /// One piece of work.
 #[derive(Debug, Clone)]
 pub enum Task<'t> {
@@ -44,6 +80,16 @@ pub enum Task<'t> {
     Forged(&'t Scenario, Attack, Kind, u32),
     /// A whole search: each query rests on those before.
     Searched(&'t [Scenario]),
+    /// Rounds in one world, with the payloads or without.
+    Carryover(&'t carryover::Set, Kind, bool),
+    /// A payload that waits through so many sessions, or none.
+    Dormant(&'t carryover::Set, &'t str, u32, Kind, bool),
+    /// A case, with its injection or without.
+    Tampered(&'t tampered::Set, &'t tampered::Case, Kind, bool),
+    /// One way of laundering: what is cited, what becomes of it, hops, and whether there is a page.
+    Laundered(Cites, As, u32, Kind, bool),
+    /// A set of ordinary work.
+    Work(&'t str, &'t work::Set, Kind),
 }
 
 impl Task<'_> {
@@ -64,24 +110,52 @@ impl Task<'_> {
                 }
                 Ok(lines)
             }
+            Self::Carryover(set, defence, planted) => {
+                set.run(defence, *planted, carryover::ROUNDS, agent)
+            }
+            Self::Dormant(set, name, delay, defence, planted) => {
+                set.dormant(defence, (name, *delay), *planted, agent)
+            }
+            Self::Tampered(set, case, defence, injected) => {
+                Ok(vec![set.run(case, defence, *injected, agent)?])
+            }
+            Self::Laundered(cites, becomes, hops, defence, planted) => {
+                let (cites, becomes, hops, planted) = (*cites, *becomes, *hops, *planted);
+                Ok(vec![laundered::Trial { cites, becomes, hops, planted, defence }.run(agent)?])
+            }
+            Self::Work(name, set, defence) => set.run(name, defence, agent.name()),
         }
     }
 }
 
-/// Defences beside which a model is tried: the others look at nothing that a model says otherwise.
+/// Defences beside which a model is tried at forged reasoning: the others look at nothing that a model says otherwise.
 const SPARING: [Kind; 5] = [Kind::None, Kind::Sentinel, Kind::NaivePoem, Kind::Poem, Kind::Actum];
+/// Clean sessions before a payload wakes.
+const DELAYS: [u32; 7] = [0, 1, 5, 10, 25, 50, 100];
 
 /// Every trial that is wanted.
-pub fn plan<'t>(wanted: &Wanted, scenarios: &'t [Scenario]) -> Vec<Task<'t>> {
+pub fn plan<'t>(wanted: &Wanted, sets: &'t Sets) -> Vec<Task<'t>> {
     let mut tasks = Vec::new();
-    let has = |experiment| wanted.experiments.contains(&experiment);
-    if has(Experiment::Forged) {
-        forged(wanted, scenarios, &mut tasks);
-    }
-    if has(Experiment::Searched) {
-        tasks.push(Task::Searched(scenarios));
+    for experiment in &wanted.experiments {
+        match experiment {
+            Experiment::Forged => forged(wanted, &sets.scenarios, &mut tasks),
+            Experiment::Searched => tasks.push(Task::Searched(&sets.scenarios)),
+            Experiment::Carryover => carryover(wanted, sets, &mut tasks),
+            Experiment::Dormant => dormant(wanted, sets, &mut tasks),
+            Experiment::Tampered => tampered(wanted, sets, &mut tasks),
+            Experiment::Laundered => laundered(wanted, &mut tasks),
+            Experiment::Work => work(wanted, sets, &mut tasks),
+        }
     }
     tasks
+}
+
+/// The defences, and Actum without each of its rules where that is wanted.
+fn defences(wanted: &Wanted) -> Vec<Kind> {
+    let chosen =
+        if wanted.defences.is_empty() { Kind::ALL.to_vec() } else { wanted.defences.clone() };
+    let ablated = Rule::ALL.iter().copied().map(Kind::Without).filter(|_| wanted.ablations > 0);
+    chosen.into_iter().chain(ablated).collect()
 }
 
 fn forged<'t>(wanted: &Wanted, scenarios: &'t [Scenario], tasks: &mut Vec<Task<'t>>) {
@@ -100,6 +174,63 @@ fn forged<'t>(wanted: &Wanted, scenarios: &'t [Scenario], tasks: &mut Vec<Task<'
                 }
             }
         }
+    }
+}
+
+fn carryover<'t>(wanted: &Wanted, sets: &'t Sets, tasks: &mut Vec<Task<'t>>) {
+    for planted in [false, true] {
+        let of = |defence| Task::Carryover(&sets.carryover, defence, planted);
+        tasks.extend(defences(wanted).into_iter().map(of));
+    }
+}
+
+/// With a model this shows nothing that the first test does not, and a memory of a hundred notes takes it long to read.
+fn dormant<'t>(wanted: &Wanted, sets: &'t Sets, tasks: &mut Vec<Task<'t>>) {
+    if wanted.sparing {
+        return;
+    }
+    let chosen = if wanted.defences.is_empty() { &Kind::ALL[..] } else { &wanted.defences };
+    for name in sets.carryover.payloads() {
+        for delay in DELAYS {
+            for planted in [false, true] {
+                let of = |defence: &Kind| {
+                    Task::Dormant(&sets.carryover, name, delay, defence.clone(), planted)
+                };
+                tasks.extend(chosen.iter().map(of));
+            }
+        }
+    }
+}
+
+fn tampered<'t>(wanted: &Wanted, sets: &'t Sets, tasks: &mut Vec<Task<'t>>) {
+    for case in &sets.tampered.case {
+        for injected in [false, true] {
+            let of = |defence| Task::Tampered(&sets.tampered, case, defence, injected);
+            tasks.extend(defences(wanted).into_iter().map(of));
+        }
+    }
+}
+
+fn laundered(wanted: &Wanted, tasks: &mut Vec<Task<'_>>) {
+    for (cites, becomes) in
+        Cites::ALL.into_iter().flat_map(|it| As::ALL.map(|becomes| (it, becomes)))
+    {
+        for hops in laundered::HOPS {
+            for planted in [false, true] {
+                let of = |defence| Task::Laundered(cites, becomes, hops, defence, planted);
+                tasks.extend(defences(wanted).into_iter().map(of));
+            }
+        }
+    }
+}
+
+/// Nobody decides anything in ordinary work, so it is played once and not with a model.
+fn work<'t>(wanted: &Wanted, sets: &'t Sets, tasks: &mut Vec<Task<'t>>) {
+    if wanted.sparing {
+        return;
+    }
+    for (name, set) in &sets.work {
+        tasks.extend(defences(wanted).into_iter().map(|defence| Task::Work(name, set, defence)));
     }
 }
 

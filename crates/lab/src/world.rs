@@ -1,6 +1,8 @@
 //! The world of one trial: a memory, a defence before it, an agent, and a note of what really ran. Whether harm was done is read
 //! from that note and from nothing else, so no defence can talk itself into a good result.
 
+use core::mem::take;
+
 use actum_core::Call;
 
 use crate::agent::{Agent, AgentError, Ask};
@@ -298,9 +300,10 @@ impl World {
         &self.steps
     }
 
-    /// The line of the transcript.
+    /// The line of the transcript. What was asked, decided and counted since the line before is in it; memory, ledger and what
+    /// ran stay.
     pub fn line(
-        self,
+        &mut self,
         place: &Place<'_>,
         (agent, defence): (&str, &Kind),
         came: Came,
@@ -313,15 +316,15 @@ impl World {
             attack: place.attack.to_owned(),
             defence: defence.word(),
             trial: place.trial,
-            asked: self.asked,
-            decided: self.decided,
+            asked: take(&mut self.asked),
+            decided: take(&mut self.decided),
             came,
             completed,
-            skipped: self.skipped,
-            effects: self.effects,
-            questions: self.questions,
-            entries: self.entries,
-            withheld: self.withheld,
+            skipped: take(&mut self.skipped),
+            effects: take(&mut self.effects),
+            questions: take(&mut self.questions),
+            entries: take(&mut self.entries),
+            withheld: take(&mut self.withheld),
             events: self.defence.events(),
             head: self.defence.head(),
         }

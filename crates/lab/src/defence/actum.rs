@@ -10,18 +10,20 @@ use std::path::PathBuf;
 
 use actum_core::policy::{ChannelPattern, Policy, Step};
 use actum_core::{
-    Ablated, AuthorName, Batch, Call, Caller, ChannelName, CommitError, Content, Decision, Digest,
-    Done, Gate, InForce, Journal, JournalFailed, Judgement, KeyFile, Keyring, Ledger, LedgerId,
-    MemoryRequest, NewCall, NewCallEnd, NewEntry, NewFire, NewObservation, NewRecall, NewStart,
-    Outcome, Owner, Permit, Presence, Purpose, Question, Reading, Request, Root, Rule, Seen,
-    SessionName, Skip, Space, StepName, SubjectKind, SubjectName, Surroundings, Value, Views,
-    content_digest, content_of, label, segment_header, skip,
+    Ablated, ArgumentName, AuthorName, Batch, Call, Caller, ChannelName, CommitError, Content,
+    Decision, Digest, Done, Gate, InForce, Journal, JournalFailed, Judgement, KeyFile, Keyring,
+    Ledger, LedgerId, LimitKind, MemoryRequest, NewAudience, NewCall, NewCallEnd, NewEntry,
+    NewFire, NewLimit, NewMandate, NewObservation, NewRecall, NewStart, Outcome, Owner, Permit,
+    Presence, Purpose, Question, Reading, Request, Root, Rule, Seen, SessionName, Skip, Space,
+    StepName, SubjectKind, SubjectName, Surroundings, ToolName, Value, Views, content_digest,
+    content_of, label, segment_header, skip,
 };
 use actum_store::{FileJournal, Places, RealDisk, Store, StoreError, Writer};
 use tempfile::TempDir;
 
 use super::{
-    Defence, DefenceError, Ended, Entry, Meddle, Ruling, Served, Setup, StepSpec, Worked, text_of,
+    Defence, DefenceError, Ended, Entry, Mandate, Meddle, Ruling, Served, Setup, StepSpec, Worked,
+    text_of,
 };
 
 /// The adapter that sees everything.
@@ -39,11 +41,15 @@ const CHANNELS: &[&str] = &[
     "mail:*",
     "mcp:*",
     "exec:*",
+    "repo:*",
 ];
 /// What recalled entries come through.
 const MEMORY: &str = "file:MEMORY.md";
 const OWNER: Caller = Caller::Owner(Owner::Terminal);
 const START_MS: u64 = 1_800_000_000_000;
+/// How long mandates hold here, and how often.
+const MANDATE_MS: u64 = 365 * 24 * 60 * 60 * 1000;
+const MANDATE_USES: u32 = 10_000;
 /// Nothing was settled at acceptance: the steps here are tools.
 static NO_COMMANDS: BTreeMap<StepName, Digest> = BTreeMap::new();
 
@@ -162,7 +168,32 @@ impl Actum {
         let (adapter, credential) = (HOOK.to_owned(), Digest::plain(HOOK.as_bytes()));
         let done = actum.request(OWNER, MemoryRequest::Enrol { adapter, credential, channels })?;
         done.map_err(|why| actum.broken(why))?;
+        for mandate in &setup.mandates {
+            actum.grant(mandate)?;
+        }
         Ok(actum)
+    }
+
+    /// The owner allows calls of whatever the hook sees, with these values and no others.
+    fn grant(&mut self, mandate: &Mandate) -> Worked<()> {
+        let name = |it: &Self, error: actum_core::NameError| it.broken(error.to_string());
+        let mut limits = Vec::new();
+        for (argument, value) in &mandate.equal {
+            let argument = ArgumentName::new(argument).map_err(|error| name(self, error))?;
+            limits.push(NewLimit { argument, kind: LimitKind::Equal, values: vec![value.clone()] });
+        }
+        let granted = NewMandate {
+            tool: ToolName::new(&mandate.tool).map_err(|error| name(self, error))?,
+            audience: NewAudience::Adapter(HOOK.to_owned()),
+            from_ms: START_MS,
+            until_ms: START_MS + MANDATE_MS,
+            uses: MANDATE_USES,
+            budget: None,
+            limits,
+            parent: None,
+        };
+        let done = self.request(OWNER, MemoryRequest::Grant(Box::new(granted)))?;
+        done.map(drop).map_err(|why| self.broken(why))
     }
 
     fn broken(&self, what: impl Into<String>) -> DefenceError {
@@ -383,9 +414,9 @@ impl Defence for Actum {
         Ok(())
     }
 
-    fn seen(&mut self, channel: &str, text: &str) -> Worked<()> {
+    fn seen(&mut self, channel: &str, tool: &str, text: &str) -> Worked<()> {
         let session = self.session()?;
-        let done = self.observe(&session, (Seen::Result, channel, channel), text, None)?;
+        let done = self.observe(&session, (Seen::Result, channel, tool), text, None)?;
         if self.refused().is_none() {
             done.map_err(|why| self.broken(why))?;
         }
@@ -612,6 +643,10 @@ impl Defence for Actum {
     }
 
     fn head(&self) -> Option<String> {
+        // A store on disk has a key of its own each time, so its head would say nothing to anybody who runs this again.
+        if matches!(self.engine, Engine::Disk(_)) {
+            return None;
+        }
         self.views().map(|views| views.position().mac.to_string())
     }
 }

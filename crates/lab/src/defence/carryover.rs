@@ -34,6 +34,7 @@ pub struct CarryoverGate {
     contents: BTreeMap<String, String>,
     quarantine: BTreeSet<String>,
     approved: BTreeSet<String>,
+    reads: BTreeSet<String>,
     mandate: BTreeSet<String>,
     /// The class of what set the session off: the user's turn, or the task that fired.
     trigger: Class,
@@ -47,7 +48,8 @@ impl CarryoverGate {
             contents: BTreeMap::new(),
             quarantine: BTreeSet::new(),
             approved: setup.approved.iter().cloned().collect(),
-            mandate: setup.mandate.iter().cloned().collect(),
+            reads: setup.reads.iter().cloned().collect(),
+            mandate: setup.mandates.iter().map(|it| it.tool.clone()).collect(),
             trigger: Class::User,
         }
     }
@@ -145,6 +147,7 @@ impl Defence for CarryoverGate {
     fn act(&mut self, call: &Call) -> Worked<Ruling> {
         Ok(match self.trigger {
             Class::User | Class::Approved => Ruling::Go,
+            Class::Derived if self.reads.contains(call.tool()) => Ruling::Go,
             Class::Derived if self.mandate.contains(call.tool()) => Ruling::Go,
             Class::Derived => Ruling::Ask(format!("{} is outside the mandate", call.tool())),
             Class::Untrusted => Ruling::Refuse("set off by something untrusted".to_owned()),

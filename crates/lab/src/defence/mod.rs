@@ -164,12 +164,23 @@ pub struct Setup {
     pub policy: String,
     /// Channels that the user approved, for defences that know no policy.
     pub approved: Vec<String>,
-    /// Tools that the user allowed beforehand.
-    pub mandate: Vec<String>,
+    /// Tools without consequences, for defences that know no policy.
+    pub reads: Vec<String>,
+    /// What the owner allows beforehand.
+    pub mandates: Vec<Mandate>,
     /// Whether the owner can be asked.
     pub attended: bool,
     /// Whether the store has to be on disk, since somebody will change its bytes.
     pub on_disk: bool,
+}
+
+/// What the owner allows beforehand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mandate {
+    /// The tool.
+    pub tool: String,
+    /// Arguments with the only value they may have.
+    pub equal: BTreeMap<String, String>,
 }
 
 /// A defence could not work at all: the experiment is broken, not the attack.
@@ -203,11 +214,11 @@ pub trait Defence: fmt::Debug {
         Ok(())
     }
 
-    /// Something else is put before the model: the result of a tool, a page, a mail.
+    /// The result of a tool is put before the model, as it came through a channel.
     ///
     /// # Errors
     /// [`DefenceError`].
-    fn seen(&mut self, _channel: &str, _text: &str) -> Worked<()> {
+    fn seen(&mut self, _channel: &str, _tool: &str, _text: &str) -> Worked<()> {
         Ok(())
     }
 

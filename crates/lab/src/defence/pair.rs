@@ -54,8 +54,8 @@ impl Defence for Pair {
         self.both(|it| it.turn(text), |(), ()| ())
     }
 
-    fn seen(&mut self, channel: &str, text: &str) -> Worked<()> {
-        self.both(|it| it.seen(channel, text), |(), ()| ())
+    fn seen(&mut self, channel: &str, tool: &str, text: &str) -> Worked<()> {
+        self.both(|it| it.seen(channel, tool, text), |(), ()| ())
     }
 
     fn keep(&mut self, entry: &Entry) -> Worked<bool> {

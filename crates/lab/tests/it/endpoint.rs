@@ -4,10 +4,11 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::process::Command;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use actum_lab::agent::model::{
-    ATTEMPTS_MAX, Api, BODY_MAX, Key, Model, RETRY_AFTER_MAX, Settings, Timeouts, WAIT_MAX, Waits,
+    ATTEMPTS_MAX, Api, BODY_MAX, HEADERS_MAX, Key, Model, RETRY_AFTER_MAX, Settings, Timeouts,
+    WAIT_MAX, Waits,
 };
 use actum_lab::agent::{AgentError, Asked as _, Recorded};
 
@@ -91,6 +92,7 @@ fn where_nobody_listens_it_is_said_at_once() {
 
 #[test]
 fn a_slow_answer_is_waited_for_as_long_as_was_said() {
+    let began = Instant::now();
     for act in [Act::Silence, Act::Stall] {
         let server = Fake::new([act, Act::Say("yes")]);
         let answer = Duration::from_millis(60);
@@ -101,6 +103,8 @@ fn a_slow_answer_is_waited_for_as_long_as_was_said() {
         assert_eq!(went.came.unwrap().choice, Some(1));
         assert_eq!((went.requests, went.waits.len()), (2, 1));
     }
+    // The longest of our own limits is minutes: nothing here came to its end by itself.
+    assert!(began.elapsed() < Duration::from_secs(4));
     let server = Fake::new([Act::Stall]);
     let timeouts = Timeouts { answer: Duration::from_millis(20), ..Timeouts::default() };
     let settings = Settings { timeouts, ..Settings::new(Api::Ollama, server.endpoint(), "small") };
@@ -202,6 +206,9 @@ fn an_answer_that_is_no_json_is_shown_as_it_begins() {
         Act::Status(200, &[("content-type", "text/html")], page),
         &["the answer (text/html) is no JSON", "begins with: <html> <b>It works!</b>[2J"],
     );
+    let long = "page ".repeat(1000);
+    let error = went(Api::OpenAi, [Act::Status(200, &[], long.leak())]).came.unwrap_err();
+    assert!(error.what.len() < 500, "{error}");
     fails_at_once(Act::Status(200, &[], ""), &["the answer (of no type) is no JSON"]);
     fails_at_once(Act::Status(200, &[], r#"{"choices": [{"mess"#), &["is no JSON: EOF while"]);
     let deep = "[".repeat(1000);
@@ -257,6 +264,13 @@ fn more_than_the_limit_is_not_read() {
     fails_at_once(Act::Huge(BODY_MAX + 1), &[&says]);
     fails_at_once(Act::Endless, &[&says]);
     fails_at_once(Act::Huge(BODY_MAX), &["is no JSON"]);
+    let server = Fake::new([Act::Endless]);
+    let settings = Settings::new(Api::OpenAi, server.endpoint(), "small");
+    went_with(settings, &server, 1).came.unwrap_err();
+    // Beside what we read there is what both ends had in their buffers.
+    assert!(server.sent() < 8 * BODY_MAX, "{}", server.sent());
+    let headers = [("x-long", &*"x".repeat(HEADERS_MAX).leak())].to_vec().leak();
+    fails_in_the_end(Act::Status(200, headers, "{}"), &["the connection broke"]);
     let long = "x".repeat(8 * 1024 + 1);
     fails_at_once(Act::Say(long.leak()), &["the text of the answer is longer than 8192 bytes"]);
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
@@ -59,6 +59,7 @@ pub(crate) struct Received {
 pub(crate) struct Fake {
     address: SocketAddr,
     received: Arc<Mutex<Vec<Received>>>,
+    sent: Arc<AtomicUsize>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -106,6 +107,8 @@ impl Fake {
         let received = Arc::new(Mutex::new(Vec::new()));
         let stop = Arc::new(AtomicBool::new(false));
         let (all, stopped) = (Arc::clone(&received), Arc::clone(&stop));
+        let sent = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&sent);
         let thread = std::thread::spawn(move || {
             for stream in listener.incoming() {
                 if stopped.load(Ordering::Relaxed) {
@@ -117,15 +120,20 @@ impl Fake {
                 let act = act(&request);
                 all.lock().unwrap().push(request.clone());
                 // The other end may have gone, as it should after a timeout.
-                drop(carry_out(&act, &request, stream.as_mut()));
+                drop(carry_out(&act, &request, stream.as_mut(), &counted));
             }
         });
-        Self { address, received, stop, thread: Some(thread) }
+        Self { address, received, sent, stop, thread: Some(thread) }
     }
 
     /// Its address, without the API's own part.
     pub(crate) fn endpoint(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    /// Bytes of endless answers that somebody took.
+    pub(crate) fn sent(&self) -> usize {
+        self.sent.load(Ordering::Relaxed)
     }
 
     /// What it was asked until now.
@@ -168,7 +176,12 @@ fn receive(stream: &mut dyn Line) -> Option<Received> {
     Some(Received { path, headers, body: serde_json::from_slice(&body).ok()? })
 }
 
-fn carry_out(act: &Act, request: &Received, stream: &mut dyn Line) -> std::io::Result<()> {
+fn carry_out(
+    act: &Act,
+    request: &Received,
+    stream: &mut dyn Line,
+    sent: &AtomicUsize,
+) -> std::io::Result<()> {
     let json = [("content-type", "application/json")];
     match act {
         Act::Say(text) => whole(stream, 200, &json, &said(request, text, &[])),
@@ -193,6 +206,7 @@ fn carry_out(act: &Act, request: &Received, stream: &mut dyn Line) -> std::io::R
             write!(stream, "transfer-encoding: chunked\r\n\r\n")?;
             loop {
                 write!(stream, "1000\r\n{}\r\n", " ".repeat(0x1000))?;
+                sent.fetch_add(0x1000, Ordering::Relaxed);
             }
         }
         Act::Noise => write!(stream, "220 ready when you are\r\n"),

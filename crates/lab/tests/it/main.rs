@@ -7,3 +7,4 @@ mod endpoint;
 mod fake;
 mod model;
 mod scores;
+mod weights;

@@ -223,6 +223,16 @@ fn the_chances_are_those_of_the_token_where_the_answer_begins() {
 }
 
 #[test]
+fn the_chances_are_those_of_the_first_try() {
+    const FIRST: &[(&str, f64)] = &[("no", 0.125), ("yes", 0.25)];
+    const SECOND: &[(&str, f64)] = &[("no", 0.5), ("yes", 0.5)];
+    let acts = [Act::Tokens(&[("Well", FIRST)]), Act::Tokens(&[("no", SECOND)])];
+    let (recorded, _) = asked(Api::OpenAi, Choice::Plain, &yes_or_no(), acts);
+    assert_eq!((recorded.choice, recorded.tries), (Some(0), 2));
+    assert_eq!(recorded.chances_millionths, Some(vec![125_000, 250_000]));
+}
+
+#[test]
 fn no_chances_are_recorded_where_the_server_names_none() {
     assert_eq!(chances(Choice::Plain, &["no", "yes"], Act::Say("yes")), None);
     assert_eq!(chances(Choice::Plain, &["no", "yes"], Act::Tokens(&[("yes", &[])])), None);

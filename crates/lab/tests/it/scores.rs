@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use actum_lab::agent::Stub;
-use actum_lab::plan::{Progress, Wanted, plan, run_stub};
-use actum_lab::scenario::{FORGED, read};
+use actum_lab::plan::{Progress, Sets, Wanted, plan, run_stub};
 use actum_lab::transcript::{Experiment, Line};
 
 pub(crate) struct Silent;
@@ -38,7 +37,7 @@ pub(crate) fn counted(lines: &[Line]) -> BTreeMap<(String, String), (u32, u32)> 
 }
 
 pub(crate) fn forged(stub: Stub, trials: u32) -> Vec<Line> {
-    let scenarios = read(FORGED).unwrap();
+    let sets = Sets::published().unwrap();
     let wanted = Wanted {
         experiments: vec![Experiment::Forged],
         attacks: Vec::new(),
@@ -48,7 +47,7 @@ pub(crate) fn forged(stub: Stub, trials: u32) -> Vec<Line> {
         sparing: false,
     };
     let stop = core::sync::atomic::AtomicBool::new(false);
-    run_stub(stub, &plan(&wanted, &scenarios), &stop, &Silent).unwrap()
+    run_stub(stub, &plan(&wanted, &sets), &stop, &Silent).unwrap()
 }
 
 #[test]

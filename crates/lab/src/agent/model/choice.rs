@@ -155,3 +155,39 @@ pub(super) fn grammar(options: &[String]) -> String {
     let all: Vec<String> = options.iter().map(quoted).collect();
     format!("root ::= {}", all.join(" | "))
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn token() -> impl Strategy<Value = Token> {
+        let alternative = ("[ \"nyoes{}:\\n]{0,4}|\\PC{0,3}", prop::option::of(-20.0..1.0_f64))
+            .prop_map(|(token, logprob)| Alternative { token, logprob });
+        let text = "[ \"answer:{}no\\n]{0,6}|\\PC{0,3}";
+        (text, prop::collection::vec(alternative, 0..5))
+            .prop_map(|(token, top_logprobs)| Token { token, top_logprobs })
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_a_server_says_is_an_option_or_none(
+            said in "\\PC{0,12}|[ \"*]{0,2}(no|Yes|YES)[.,\\na]{0,2}",
+            tokens in prop::collection::vec(token(), 0..8),
+            options in prop::collection::vec("no|yes|No idea|\\PC{1,4}", 1..5),
+        ) {
+            for choice in [Choice::Plain, Choice::Grammar, Choice::Schema] {
+                let read = choice.read(&said, &options);
+                prop_assert!(read.is_none_or(|at| at < options.len()));
+                if let Some(chances) = choice.chances(&tokens, &options) {
+                    prop_assert_eq!(chances.len(), options.len());
+                    prop_assert!(chances.iter().all(|chance| *chance <= 1_000_000));
+                }
+                let object = json!({ MEMBER: options[0] }).to_string();
+                let first = options.iter().position(|it| it.to_lowercase() == options[0].to_lowercase());
+                prop_assert_eq!(Choice::Schema.read(&object, &options), first);
+            }
+        }
+    }
+}

@@ -19,6 +19,8 @@ use crate::seed::Dice;
 pub const ENDPOINT_MAX: usize = 2048;
 /// Bytes of an answer, whatever is in it.
 pub const BODY_MAX: usize = 4 * 1024 * 1024;
+/// Bytes of an answer's headers.
+pub const HEADERS_MAX: usize = 64 * 1024;
 /// How often a request is sent until it is given up.
 pub const ATTEMPTS_MAX: u32 = 5;
 /// The longest wait between two attempts that we choose ourselves.
@@ -182,7 +184,8 @@ impl Wire {
         waits: Box<dyn Waits>,
     ) -> Result<Self, ModelError> {
         let is_secret = url.scheme_str() == Some("https");
-        if key.is_some() && !is_secret && !is_loopback(&url) {
+        let is_own = is_loopback(&url);
+        if key.is_some() && !is_secret && !is_own {
             let host = url.host().unwrap_or_default().to_owned();
             return Err(ModelError::KeyInClear { host });
         }
@@ -190,11 +193,14 @@ impl Wire {
             .http_status_as_error(false)
             .max_redirects(0)
             .max_redirects_will_error(false)
+            .max_response_header_size(HEADERS_MAX)
+            .timeout_resolve(Some(timeouts.connect))
             .timeout_connect(Some(timeouts.connect))
             .timeout_global(Some(timeouts.answer))
             .user_agent(concat!("actum-lab/", env!("CARGO_PKG_VERSION")));
+        let config = if is_secret { config.tls_config(tls()) } else { config };
         // A proxy sees all of plain http, and a server on this machine needs none.
-        let config = if is_secret { config.tls_config(tls()) } else { config.proxy(None) };
+        let config = if is_secret && !is_own { config } else { config.proxy(None) };
         Ok(Self { agent: config.build().new_agent(), url, key, timeouts, waits })
     }
 

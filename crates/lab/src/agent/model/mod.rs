@@ -12,8 +12,8 @@ use serde_json::Value;
 pub use choice::Choice;
 pub use error::ModelError;
 pub use http::{
-    ATTEMPTS_MAX, BODY_MAX, ENDPOINT_MAX, KEY_VARIABLE, Key, RETRY_AFTER_MAX, Sleep, Timeouts,
-    WAIT_MAX, Waits,
+    ATTEMPTS_MAX, BODY_MAX, ENDPOINT_MAX, HEADERS_MAX, KEY_VARIABLE, Key, RETRY_AFTER_MAX, Sleep,
+    Timeouts, WAIT_MAX, Waits,
 };
 
 use self::choice::Said;
