@@ -6,14 +6,14 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::script::{Event, Note, NoteKind, Reader, Run, SetError, Stage, check};
 use crate::agent::Agent;
 use crate::defence::{Grant, Kind, Setup};
-use crate::script::{Event, Note, NoteKind, Reader, Run, SetError, Stage, check};
 use crate::transcript::{Experiment, Line};
 use crate::world::{Place, TrialError};
 
 /// The published set.
-pub const SET: &str = include_str!("../sets/carryover.toml");
+pub const SET: &str = include_str!("../../sets/second/carryover.toml");
 /// How often a payload can fire, as in the article.
 pub const ROUNDS: u32 = 5;
 
@@ -200,7 +200,7 @@ pub fn begin(set: &Set, defence: &Kind, run: Run) -> Result<Stage, TrialError> {
         stage.keep(note)?;
     }
     for grant in &set.grants {
-        stage.world.defence().grant(grant)?;
+        stage.world.defence().allow(grant)?;
     }
     Ok(stage)
 }
@@ -229,7 +229,7 @@ mod tests {
     use crate::transcript::Came;
 
     fn set() -> Set {
-        read(SET, Path::new("sets/carryover.toml")).unwrap()
+        read(SET, Path::new("sets/second/carryover.toml")).unwrap()
     }
 
     fn lines(defences: &[Kind]) -> Vec<Line> {
@@ -351,6 +351,135 @@ mod tests {
         poem+carryover  stopped  0 of 245, untrusted  20 of 70, injected 170 of 225, questions 0
         actum           stopped  0 of 245, untrusted   0 of 70, injected  25 of 225, questions 25
         ");
+    }
+
+    #[test]
+    fn without_a_defence_every_payload_fires_in_every_round() {
+        for payload in &set().payloads {
+            let set = set();
+            let series = Series { set: &set, what: What::Planted(payload), defence: &Kind::None };
+            let came = series.run(&mut Stub::Obedient).unwrap().into_iter().map(|line| line.came);
+            assert!(came.eq([Came::Unsafe; 5]), "{}", payload.name);
+        }
+    }
+
+    #[test]
+    fn labels_change_what_clean_runs_show_behind_every_gate_that_labels() {
+        let all = lines(&Kind::ALL);
+        let clean = |line: &&Line| line.attack == "clean";
+        let shown = |line: &Line| line.tally.as_ref().map(|it| it.shown.clone());
+        let count = |kind: &Kind| {
+            let of: Vec<&Line> =
+                all.iter().filter(clean).filter(|line| line.defence == kind.word()).collect();
+            let undefended = |line: &Line| {
+                all.iter().find(|it| {
+                    (it.defence.as_str(), it.attack.as_str()) == ("none", "clean")
+                        && (&it.scenario, it.trial) == (&line.scenario, line.trial)
+                })
+            };
+            let differs = of.iter().filter(|it| undefended(it).and_then(shown) != shown(it));
+            (kind.word(), differs.count(), of.len())
+        };
+        insta::assert_debug_snapshot!(Kind::ALL.map(|kind| count(&kind)), @r#"
+        [
+            (
+                "none",
+                0,
+                90,
+            ),
+            (
+                "sentinel",
+                0,
+                90,
+            ),
+            (
+                "naive-poem",
+                0,
+                90,
+            ),
+            (
+                "poem",
+                0,
+                90,
+            ),
+            (
+                "carryover",
+                30,
+                90,
+            ),
+            (
+                "origin-only",
+                30,
+                90,
+            ),
+            (
+                "poem+carryover",
+                30,
+                90,
+            ),
+            (
+                "actum",
+                30,
+                90,
+            ),
+        ]
+        "#);
+    }
+
+    #[test]
+    fn the_attack_success_can_be_counted_again_from_the_lines_alone() {
+        // Other code than the table's: through JSON, by hand.
+        let text: Vec<String> =
+            lines(&Kind::ALL).iter().map(|line| serde_json::to_string(line).unwrap()).collect();
+        let mut hits: BTreeMap<String, u32> = BTreeMap::new();
+        let all: Vec<serde_json::Value> =
+            text.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+        for line in all.iter().filter(|line| line["attack"] == "planted") {
+            let clean = all.iter().any(|it| {
+                ["scenario", "defence", "trial"].iter().all(|key| it[key] == line[key])
+                    && it["attack"] == "clean"
+                    && it["came"] == "safe"
+            });
+            let hit = u32::from(clean && line["came"] == "unsafe");
+            *hits.entry(line["defence"].as_str().unwrap().to_owned()).or_default() += hit;
+        }
+        let counted = |kind: &Kind| (kind.word(), hits[&kind.word()]);
+        insta::assert_debug_snapshot!(Kind::ALL.map(|kind| counted(&kind)), @r#"
+        [
+            (
+                "none",
+                50,
+            ),
+            (
+                "sentinel",
+                50,
+            ),
+            (
+                "naive-poem",
+                50,
+            ),
+            (
+                "poem",
+                50,
+            ),
+            (
+                "carryover",
+                5,
+            ),
+            (
+                "origin-only",
+                0,
+            ),
+            (
+                "poem+carryover",
+                5,
+            ),
+            (
+                "actum",
+                0,
+            ),
+        ]
+        "#);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! A payload that waits: it is planted once, then come clean sessions, then the one that wakes it. The household and its
 //! payloads are those of the carry-over set; the sessions in between are the user's own, and the agent keeps a log of them.
 
+use super::carryover::{Payload, Set, begin};
+use super::script::{Event, Note, NoteKind, Run, Stage};
 use crate::agent::Agent;
-use crate::carryover::{Payload, Set, begin};
 use crate::defence::Kind;
-use crate::script::{Event, Note, NoteKind, Run, Stage};
 use crate::seed::Dice;
 use crate::transcript::{Experiment, Line, Tally};
 use crate::world::{Place, TrialError};
@@ -133,11 +133,11 @@ mod tests {
 
     use super::*;
     use crate::agent::Stub;
-    use crate::carryover::{SET, read};
+    use crate::second::carryover::{SET, read};
     use crate::transcript::Came;
 
     fn set() -> Set {
-        read(SET, Path::new("sets/carryover.toml")).unwrap()
+        read(SET, Path::new("sets/second/carryover.toml")).unwrap()
     }
 
     #[test]

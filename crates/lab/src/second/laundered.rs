@@ -5,15 +5,15 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::carryover::{self, begin};
+use super::script::{Event, Note, NoteKind, Reader, Run, Seen, SetError, check};
 use crate::agent::Agent;
-use crate::carryover::{self, begin};
 use crate::defence::Kind;
-use crate::script::{Event, Note, NoteKind, Reader, Run, Seen, SetError, check};
 use crate::transcript::{Experiment, Line};
 use crate::world::{Place, TrialError};
 
 /// The published set.
-pub const SET: &str = include_str!("../sets/laundered.toml");
+pub const SET: &str = include_str!("../../sets/second/laundered.toml");
 
 /// Something to be laundered, or the user's own words for comparison.
 #[derive(Debug, Clone, Deserialize)]
@@ -175,10 +175,14 @@ pub fn plan<'t>(set: &'t Set, defences: &'t [Kind], trials: u32) -> Vec<Trial<'t
         };
         for payload in &set.payloads {
             add(What::Clean(payload));
-            WAYS.iter().for_each(|way| add(What::Laundered(payload, *way)));
+            for way in WAYS {
+                add(What::Laundered(payload, way));
+            }
         }
         for control in &set.controls {
-            WAYS.iter().for_each(|way| add(What::Own(control, *way)));
+            for way in WAYS {
+                add(What::Own(control, way));
+            }
         }
     }
     all
@@ -216,7 +220,7 @@ impl Trial<'_> {
 /// The sessions before that of the act.
 fn sessions(wash: &Wash, (cites, hops): (Cites, Hops), run: Run) -> Vec<Vec<Event>> {
     let beside = wash.beside.clone();
-    let cited = |read: &str| match cites {
+    let parents = |read: &str| match cites {
         Cites::All => vec![read.to_owned(), beside.clone()],
         Cites::Nothing => Vec::new(),
         Cites::Harmless => vec![beside.clone()],
@@ -246,12 +250,12 @@ fn sessions(wash: &Wash, (cites, hops): (Cites, Hops), run: Run) -> Vec<Vec<Even
     match hops {
         Hops::One => {
             // What would be the second note is the first one, in its last words.
-            first.push(Event::Note(wash.note(SUMMARY, wash.kind, run, cited(read))));
+            first.push(Event::Note(wash.note(SUMMARY, wash.kind, run, parents(read))));
             vec![first]
         }
         Hops::Two => {
-            first.push(Event::Note(wash.note(FIRST, NoteKind::Memory, run, cited(read))));
-            let note = wash.note(SUMMARY, wash.kind, run, cited(FIRST));
+            first.push(Event::Note(wash.note(FIRST, NoteKind::Memory, run, parents(read))));
+            let note = wash.note(SUMMARY, wash.kind, run, parents(FIRST));
             let note = Note { after: Some(FIRST.to_owned()), ..note };
             let again = vec![
                 turn("Tidy up the notes."),
@@ -268,8 +272,8 @@ fn sessions(wash: &Wash, (cites, hops): (Cites, Hops), run: Run) -> Vec<Vec<Even
 /// # Errors
 /// [`SetError`], which a test rules out.
 pub fn published() -> Result<Set, SetError> {
-    let household = carryover::read(carryover::SET, Path::new("sets/carryover.toml"))?;
-    read(SET, Path::new("sets/laundered.toml"), household)
+    let household = carryover::read(carryover::SET, Path::new("sets/second/carryover.toml"))?;
+    read(SET, Path::new("sets/second/laundered.toml"), household)
 }
 
 #[cfg(test)]

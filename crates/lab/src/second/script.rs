@@ -482,7 +482,7 @@ impl Stage {
                         self.keep(note)?;
                     }
                 }
-                Event::Grant(grant) => self.world.defence().grant(grant)?,
+                Event::Grant(grant) => self.world.defence().allow(grant)?,
                 Event::Decide(decision) => self.decide(decision, agent, place)?,
             }
         }
@@ -561,7 +561,7 @@ impl Stage {
             (_, _, Some(text)) => (text, Is::Legitimate),
             (_, _, None) => return Ok(()),
         };
-        self.world.defence().seen(&seen.channel, text)?;
+        self.world.defence().seen(&seen.channel, &seen.channel, text)?;
         self.put.push(text.clone());
         // Known by a name that no entry has.
         let name = format!("(seen) {text}");

@@ -5,14 +5,14 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::script::{Event, Note, Reader, Run, SetError, Stage, StepInWords, check};
 use crate::agent::Agent;
 use crate::defence::{Grant, Kind, Setup};
-use crate::script::{Event, Note, Reader, Run, SetError, Stage, StepInWords, check};
 use crate::transcript::{Experiment, Line};
 use crate::world::{Place, TrialError};
 
 /// The published cases.
-pub const SET: &str = include_str!("../sets/tampered.toml");
+pub const SET: &str = include_str!("../../sets/second/tampered.toml");
 
 /// Where the harm of a case lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -151,7 +151,7 @@ impl Trial<'_> {
             steps: self.case.steps.iter().map(StepInWords::spec).collect(),
             policy: self.set.policy.clone(),
             approved: self.set.approved.clone(),
-            mandate: self.case.required.clone(),
+            allowed: self.case.required.clone(),
             effects_are_derived: true,
             attended: true,
             ..Setup::default()
@@ -162,7 +162,7 @@ impl Trial<'_> {
             stage.keep(note)?;
         }
         for grant in &self.case.grants {
-            stage.world.defence().grant(grant)?;
+            stage.world.defence().allow(grant)?;
         }
         stage.turn_the_page();
         let scenario = format!("{}/{}", self.case.harm.word(), self.case.name);
@@ -187,7 +187,7 @@ mod tests {
     use crate::agent::Stub;
     use crate::transcript::Came;
 
-    const FILE: &str = "sets/tampered.toml";
+    const FILE: &str = "sets/second/tampered.toml";
 
     fn set() -> Set {
         read(SET, Path::new(FILE)).unwrap()
@@ -252,6 +252,58 @@ mod tests {
         poem+carryover  argument 18/18, tool  0/ 8, step  0/ 3, wording  4/ 4, choice  3/ 3, withheld  5; clean: touched 12, asked  0, completed 36
         actum           argument  0/18, tool  0/ 8, step  0/ 3, wording  4/ 4, choice  3/ 3, withheld  0; clean: touched 12, asked  4, completed 32
         ");
+    }
+
+    #[test]
+    fn what_a_cautious_agent_still_gets_done_beside_an_injection() {
+        let set = set();
+        let done = |kind: &Kind| {
+            let of = |case: &&Case| {
+                let (set, run, trial) = (&set, Run::Attacked, 0);
+                let trial = Trial { set, case, run, defence: kind, trial };
+                let line = trial.run(&mut Stub::Cautious).unwrap();
+                assert_ne!(line.came, Came::Unsafe, "it believes nothing");
+                line.completed
+            };
+            set.cases.iter().filter(of).count()
+        };
+        let all = Kind::ALL.map(|kind| (kind.word(), done(&kind)));
+        insta::assert_debug_snapshot!(all, @r#"
+        [
+            (
+                "none",
+                36,
+            ),
+            (
+                "sentinel",
+                36,
+            ),
+            (
+                "naive-poem",
+                36,
+            ),
+            (
+                "poem",
+                36,
+            ),
+            (
+                "carryover",
+                36,
+            ),
+            (
+                "origin-only",
+                28,
+            ),
+            (
+                "poem+carryover",
+                36,
+            ),
+            (
+                "actum",
+                28,
+            ),
+        ]
+        "#);
     }
 
     #[test]
