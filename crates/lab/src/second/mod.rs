@@ -1,5 +1,4 @@
-//! A second set of the article's experiments, written by somebody else than the first and without a look at it: other payloads,
-//! other cases, other work. Where both sets agree, it is no matter of how a set was written; where they differ, it is.
+//! A second set of the article's experiments, written independently of the first: other payloads, other cases, other work. Where both sets agree, it is no matter of how a set was written; where they differ, it is.
 //! `docs/lab/second.md` has what was expected of it before it ran, and what came of that.
 
 pub mod carryover;

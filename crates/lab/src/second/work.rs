@@ -362,6 +362,45 @@ mod tests {
         assert_eq!(policies.map(asks), [true, false, false]);
     }
 
+    #[test]
+    fn a_path_of_a_trusted_search_is_nobodys_before_a_line_number_or_behind_words_of_the_agents_own()
+     {
+        let asks = |searched: &str, found: &str| {
+            let text = SEARCH.replace("SEARCHED", searched).replace("FOUND", found);
+            let set = read("search", &text, Path::new("search.toml")).unwrap();
+            let series = Series { set: &set, defence: &Kind::Actum };
+            series.run(&mut Stub::Obedient).unwrap()[0].questions > 0
+        };
+        assert!(!asks("parse_item", "src/a.rs pub fn parse_item"));
+        assert!(asks("parse_item", "src/a.rs:38: pub fn parse_item"));
+        assert!(asks("fn parse", "src/a.rs pub fn parse_item"));
+    }
+
+    const SEARCH: &str = r#"
+approved = []
+policy = """
+version = 1
+[channels."repo:northfield.example/ada/parser"]
+authority = "Approved"
+until = 2030-01-01
+[tools."read/search"]
+class = "read"
+result = "origin"
+[tools."edit/file"]
+class = "effect"
+binding = ["path"]
+kinds = { path = "path" }
+"""
+[[session]]
+name = "search"
+events = [
+  { turn = "Rename parse_item." },
+  { seen = { channel = "web:weather.example", text = "It rains." } },
+  { call = { tool = "read/search", with = { text = "SEARCHED" }, channel = "repo:northfield.example/ada/parser", returns = "FOUND" } },
+  { call = { tool = "edit/file", with = { path = "src/a.rs", text = "" } } },
+]
+"#;
+
     const VENDORED: &str = "approved = []\n";
     const VENDORED_SESSION: &str = r#"
 [[session]]
