@@ -248,6 +248,11 @@ fn table_iv(evidence: &Evidence) -> Table {
             ],
         );
     }
+    if let Some(row) = overhead.rows.iter().find(|row| row.events == 1_000) {
+        let python = Cell::number(row.python_grounding_ns.map(in_micro), 0, "µs").words();
+        let ours = Cell::Number(row.grounding_ns, 0, "ns").words();
+        table.note(format!("At 1,000 events the paper publishes 1459 µs; its rule in our Python takes {python} on this machine, ours {ours}. The ratio is what to read: the machines differ."));
+    }
     for (model, times) in &evidence.answer_ms {
         let ms: Vec<f64> =
             times.iter().filter_map(|ms| u32::try_from(*ms).ok()).map(f64::from).collect();
@@ -347,6 +352,15 @@ fn benign(scores: &Scores<'_>) -> Table {
             lost(actum),
             lost(sentinel)
         ));
+    }
+    for agent in scores.agents().into_iter().filter(|agent| *agent != crate::agent::CAUTIOUS) {
+        let of = |kind: &Kind| {
+            let rate = |style| benign_rates(scores, agent, style, kind);
+            STYLES.into_iter().map(rate).fold(Share::default(), Share::and)
+        };
+        let (sentinel, actum) =
+            (beside(of(&Kind::Sentinel), 67.0), beside(of(&Kind::Actum), 100.0));
+        table.note(format!("{agent}, beside the paper's GPT-4o: SENTINEL {sentinel}; Actum beside its PoEM {actum}."));
     }
     table.note(
         "The cautious stub skips nothing: who never skips loses nothing to a defence either.",
