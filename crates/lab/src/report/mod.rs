@@ -25,6 +25,70 @@ const OPENING: [&str; 3] = [
     "Every figure is made of transcripts whose digests stand at the end, and can be made again without a model: actum-lab report.",
 ];
 
+/// The parts of a report: name, heading, and the tables and figures in it, by name.
+const PARTS: [(&str, &str, &[&str]); 9] = [
+    ("part-agents", "The agents", &["agents"]),
+    (
+        "part-forged",
+        "Forged reasoning",
+        &["figure-2", "table-1", "table-1-beside", "table-1-scenarios"],
+    ),
+    ("part-searched", "An attacker that learns", &["figure-3", "table-2", "table-2-beside"]),
+    ("part-aware", "Attackers who know the defence", &["figure-5", "table-3", "table-3-models"]),
+    ("part-benign", "Legitimate skips", &["figure-4", "benign", "benign-lost", "benign-beside"]),
+    ("part-paradox", "Models of several sizes", &["figure-paradox", "paradox", "labels"]),
+    ("part-costs", "What it costs", &["figure-6", "table-4", "decision-time", "table-5"]),
+    (
+        "part-article",
+        "What fires again",
+        &[
+            "figure-article",
+            "article-1",
+            "article-2",
+            "clean-runs",
+            "figure-delay",
+            "dormant",
+            "laundered",
+        ],
+    ),
+    ("part-ours", "Work, rules, hypotheses", &["work", "ablation", "hypotheses"]),
+];
+
+/// A table or a figure.
+#[derive(Debug, Clone, Copy)]
+enum Item<'r> {
+    Figure(&'r Figure),
+    Table(&'r Table),
+}
+
+/// A part with what is in it.
+#[derive(Debug)]
+struct Part<'r> {
+    id: &'static str,
+    title: &'static str,
+    items: Vec<Item<'r>>,
+}
+
+/// Every table and figure in its part; what no part names comes last.
+fn parts<'r>(tables: &'r [Table], figures: &'r [Figure]) -> Vec<Part<'r>> {
+    let find = |name: &str| {
+        let figure = figures.iter().find(|it| it.id == name).map(Item::Figure);
+        figure.or_else(|| tables.iter().find(|it| it.id == name).map(Item::Table))
+    };
+    let part = |(id, title, names): (&'static str, &'static str, &[&str])| Part {
+        id,
+        title,
+        items: names.iter().filter_map(|name| find(name)).collect(),
+    };
+    let mut parts: Vec<Part<'r>> = PARTS.into_iter().map(part).collect();
+    let is_placed = |id: &str| PARTS.iter().any(|(_, _, names)| names.contains(&id));
+    let rest = figures.iter().filter(|it| !is_placed(it.id)).map(Item::Figure);
+    let rest = rest.chain(tables.iter().filter(|it| !is_placed(it.id)).map(Item::Table));
+    parts.push(Part { id: "part-rest", title: "Further", items: rest.collect() });
+    parts.retain(|part| !part.items.is_empty());
+    parts
+}
+
 /// A file that a report was made of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Source {
@@ -95,11 +159,17 @@ fn markdown(inputs: &Inputs, tables: &[Table], figures: &[Figure]) -> String {
     for line in OPENING {
         out += &format!("{}\n\n", text::plain(line));
     }
-    for figure in figures {
-        out += &format!("![{}]({}.svg)\n\n", text::plain(&figure.title), figure.id);
-    }
-    for table in tables {
-        out += &text::markdown(table);
+    for part in parts(tables, figures) {
+        out += &format!("## {}\n\n", part.title);
+        for item in part.items {
+            match item {
+                Item::Figure(figure) => {
+                    let (title, id) = (text::plain(&figure.title), figure.id);
+                    out += &format!("![{title}]({id}.svg)\n\n{}\n\n", text::plain(&figure.says));
+                }
+                Item::Table(table) => out += &text::markdown(table),
+            }
+        }
     }
     out += "## What this was made of\n\n| what | holds | SHA-256 |\n| --- | --- | --- |\n";
     for source in &inputs.sources {
@@ -113,6 +183,12 @@ fn markdown(inputs: &Inputs, tables: &[Table], figures: &[Figure]) -> String {
 #[expect(clippy::float_arithmetic, reason = "a unit")]
 fn nanos(ms: f64) -> f64 {
     ms * 1e6
+}
+
+/// Microseconds in nanoseconds.
+#[expect(clippy::float_arithmetic, reason = "a unit")]
+fn nanos_of_micros(us: f64) -> f64 {
+    us * 1e3
 }
 
 #[cfg(test)]
@@ -174,7 +250,7 @@ mod tests {
     fn no_text_of_a_figure_covers_another_and_each_is_well_formed() {
         let inputs = inputs();
         let all = figures::all(&inputs.evidence);
-        assert_eq!(all.len(), 5);
+        assert_eq!(all.len(), 8);
         for figure in all {
             assert_eq!(figure.collision(), None, "{}", figure.id);
             check_well_formed(&figure.svg());

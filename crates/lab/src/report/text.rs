@@ -5,7 +5,7 @@ use crate::score::{Cell, Table};
 
 /// A table as Markdown.
 pub(super) fn markdown(table: &Table) -> String {
-    let mut out = format!("## {}\n\n", plain(&table.title));
+    let mut out = format!("### {}\n\n", plain(&table.title));
     if !table.rows.is_empty() {
         let row = |cells: &mut dyn Iterator<Item = String>| {
             let cells: Vec<String> = cells.collect();
@@ -24,15 +24,16 @@ pub(super) fn markdown(table: &Table) -> String {
         }
         out.push('\n');
     }
-    for note in &table.notes {
+    for note in table.made_of().iter().chain(&table.notes) {
         out += &format!("{}\n\n", plain(note));
     }
     out
 }
 
-/// Text that Markdown takes as it is.
+/// Text that Markdown takes as it is; nothing in it becomes a link by itself either.
 pub(super) fn plain(text: &str) -> String {
     let mut out = String::new();
+    let text = text.replace("://", ":\u{200b}//").replace("www.", "www\u{200b}.");
     for c in text.chars() {
         match c {
             '<' => out.push_str("&lt;"),

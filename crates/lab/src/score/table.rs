@@ -11,7 +11,7 @@ pub enum Cell {
     Text(String),
     /// A share, shown in per cent with its interval.
     Share(Share),
-    /// A published figure in per cent.
+    /// A published or computed figure in per cent, without an interval.
     Percent(f64),
     /// A number with so many places, and its unit.
     Number(f64, usize, &'static str),
@@ -30,18 +30,17 @@ impl Cell {
         value.map_or(Self::None, |value| Self::Number(value, places, unit))
     }
 
+    /// Per cent that were computed and not counted, where there are any.
+    pub fn percent(value: Option<f64>) -> Self {
+        value.map_or(Self::None, Self::Percent)
+    }
+
     /// As a person reads it.
     pub fn words(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
-            Self::Share(share) => share.percent().map_or_else(
-                || "–".to_owned(),
-                |percent| {
-                    let (low, high) = share.interval();
-                    format!("{percent:.0} % [{low:.0}, {high:.0}]")
-                },
-            ),
-            Self::Percent(percent) => format!("{percent} %"),
+            Self::Share(share) => share_words(*share),
+            Self::Percent(percent) => percent_words(*percent),
             Self::Number(value, places, "") => format!("{value:.places$}"),
             Self::Number(value, places, unit) => format!("{value:.places$} {unit}"),
             Self::None => "–".to_owned(),
@@ -65,6 +64,19 @@ impl Serialize for Cell {
     }
 }
 
+/// Per cent as they are printed: a tenth where there is one.
+pub(super) fn percent_words(percent: f64) -> String {
+    let text = format!("{percent:.1}");
+    format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+/// A share with its interval, as it is printed; a dash of nothing.
+pub(super) fn share_words(share: Share) -> String {
+    let Some(percent) = share.percent() else { return "–".to_owned() };
+    let (low, high) = share.interval();
+    format!("{} [{low:.0}, {high:.0}]", percent_words(percent))
+}
+
 /// A table with what is to be said of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Table {
@@ -78,19 +90,37 @@ pub struct Table {
     pub rows: Vec<Vec<Cell>>,
     /// What has to be said beside it: the difference from what was published, and from how many trials it is made.
     pub notes: Vec<String>,
+    /// So many columns at the left name a row.
+    pub names: usize,
+    /// The trials it is made of; none where it is made of something else.
+    pub trials: Option<usize>,
 }
 
 impl Table {
     /// An empty one.
     pub fn new(id: &'static str, title: impl Into<String>, columns: &[&str]) -> Self {
         let columns = columns.iter().map(|it| (*it).to_owned()).collect();
-        Self { id, title: title.into(), columns, rows: Vec::new(), notes: Vec::new() }
+        Self {
+            id,
+            title: title.into(),
+            columns,
+            rows: Vec::new(),
+            notes: Vec::new(),
+            names: 1,
+            trials: None,
+        }
     }
 
     /// Adds a row that begins with words.
     pub fn row(&mut self, words: &[&str], cells: impl IntoIterator<Item = Cell>) {
+        self.names = words.len().min(self.columns.len() - 1).max(1);
         let words = words.iter().map(|it| Cell::text(*it));
         self.rows.push(words.chain(cells).collect());
+    }
+
+    /// What it is made of, in words.
+    pub fn made_of(&self) -> Option<String> {
+        self.trials.map(|trials| format!("Made of {trials} trials."))
     }
 
     /// Adds something to be said.
