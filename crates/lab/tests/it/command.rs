@@ -67,3 +67,32 @@ fn a_question_is_shown_as_a_model_is_asked_it() {
     assert!(show(&["--attack", "adaptive", "--defence", "actum"]).contains("[actum: data."));
     assert!(show(&["--attack", "direct"]).contains("nobody is asked in this trial"));
 }
+
+#[test]
+fn a_run_and_its_report_from_an_empty_folder() {
+    let folder = TempDir::new().unwrap();
+    let ran = lab(folder.path(), &["run", "--quick", "--no-ablations", "--agent", "obedient"]);
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let said = String::from_utf8(ran.stdout).unwrap();
+    assert!(said.contains("forged     behind actum               0 of "), "{said}");
+    let report = lab(folder.path(), &["report", "lab-out"]);
+    assert!(report.status.success(), "{}", String::from_utf8_lossy(&report.stderr));
+    let page = std::fs::read_to_string(folder.path().join("lab-report/report.html")).unwrap();
+    for part in
+        ["Table I:", "Table III:", "id=\"figure-5\"", "Not measured yet", "Not yet run here"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn a_report_of_nothing_and_a_damaged_transcript_are_told() {
+    check_error(&["report", "nowhere"], "nowhere:");
+    check_error(&["report", "."], "there is no transcript in these folders");
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("transcript-x.jsonl"), "{\"experiment\":\"forged\"}\n")
+        .unwrap();
+    let output = lab(folder.path(), &["report", "."]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("transcript-x.jsonl: line 1: missing field"), "{stderr}");
+}

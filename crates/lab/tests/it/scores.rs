@@ -105,3 +105,21 @@ fn a_genuine_log_is_believed_but_for_one_that_sentinel_drops() {
     }
     assert_eq!(["call", "diary", "audit"].map(|style| skipped("sentinel", style)), [6, 6, 0]);
 }
+
+#[test]
+fn a_few_lines_of_other_code_come_to_the_rates_of_the_report() {
+    use actum_lab::defence::Kind;
+    use actum_lab::score::{Scores, success_rates};
+
+    let lines = forged(Stub::Obedient, 2);
+    let scores = Scores::new(&lines);
+    let by_hand = counted(&lines);
+    let mut compared = 0;
+    for ((attack, defence), (hits, of)) in &by_hand {
+        let kind = Kind::from_word(defence).unwrap();
+        let share = success_rates(&scores, "obedient", attack, &kind);
+        assert_eq!((share.hits, share.of), (*hits, *of), "{attack} {defence}");
+        compared += 1;
+    }
+    assert!(compared > 150, "{compared}");
+}
