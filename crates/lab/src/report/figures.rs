@@ -195,7 +195,7 @@ fn paradox(scores: &Scores<'_>) -> Figure {
         .map(|(attack, style)| ((*attack).to_owned(), style))
         .collect();
     let words = (
-        "The capability paradox: the smallest model first, no defence",
+        "Figure 7 (ours): the capability paradox, the smallest model first, no defence",
         "Attack success over three scenarios, the same prompts for all of ours. Whiskers: 95 % Wilson intervals.",
         "The paper sees rewordings work better on stronger models. Ours are far smaller than all of its models.",
     );
@@ -279,7 +279,7 @@ fn article(scores: &Scores<'_>) -> Figure {
     };
     let panels: Vec<(String, Vec<Group>)> = agents.iter().map(panel).collect();
     let words = (
-        "The article's first test: what fires again in five rounds",
+        "Figure 8 (ours): what fires again in five rounds, the article's first test",
         "Sessions in which a planted payload did its harm. Whiskers: 95 % Wilson intervals.",
         "Published, tasks: 100 % with a stub and 60 % with a 4B model without the gate, 0 % behind it; a planted fact went through in five of five rounds.",
     );
@@ -303,7 +303,7 @@ fn delay(scores: &Scores<'_>) -> Figure {
     };
     let rows = if columns.is_empty() { Vec::new() } else { Kind::ALL.iter().map(row).collect() };
     let words = (
-        "Payloads that wait: harm after so many clean sessions",
+        "Figure 9 (ours): payloads that wait, harm after so many clean sessions",
         "Of the ten payloads of the first test, each planted once and alone; the obedient stub. Hatched: all of them.",
         "Delay makes nothing weaker: what fires at once fires after a hundred sessions, and what is stopped stays stopped.",
     );

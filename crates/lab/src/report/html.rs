@@ -29,17 +29,16 @@ code { font-size: 0.8rem; overflow-wrap: anywhere; }
   .wide { overflow: visible; } table { font-size: 0.78rem; } figure, tr { break-inside: avoid; } h2, h3 { break-after: avoid; } thead { display: table-header-group; } }
 ";
 
-/// Text that HTML takes as it is.
+/// Text that HTML and XML take as it is.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::new();
-    for c in text.chars() {
+    for c in text.chars().map(super::visible) {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            c if c.is_control() => out.push(' '),
             c => out.push(c),
         }
     }

@@ -5,6 +5,8 @@
 
 use core::fmt::Write as _;
 
+use super::html::escape;
+use crate::score::thousands;
 use crate::stats::Share;
 
 /// A drawing is looked at in about this width.
@@ -72,23 +74,6 @@ const STYLES: [(&str, &str); 8] = [
 
 /// A series of bars: its name, and the number of its style.
 pub(super) type Series = (String, usize);
-
-fn escape(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            // XML has no way to say these.
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
-}
 
 /// About how wide a text is: rather wider than narrower.
 fn width_of(text: &str, size: f64) -> f64 {
@@ -572,7 +557,7 @@ pub(super) fn curves(
     let mut tick = min_x;
     while tick <= max_x * 1.001 {
         figure.line((along(tick), TOP), (along(tick), BOTTOM), &format!("stroke=\"{GRID}\""));
-        figure.text((along(tick), BOTTOM + 19.0), SMALL, Hold::Middle, &thousands(tick));
+        figure.text((along(tick), BOTTOM + 19.0), SMALL, Hold::Middle, &thousands(tick, 0));
         tick *= 10.0;
     }
     figure.line((LEFT, BOTTOM), (END, BOTTOM), &format!("stroke=\"{INK}\" stroke-width=\"1.2\""));
@@ -659,18 +644,6 @@ fn mark(figure: &mut Figure, style: usize, (x, y): (f64, f64), (colour, fill): (
             x - 5.6
         )),
     }
-}
-
-fn thousands(value: f64) -> String {
-    let digits = format!("{value:.0}");
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 #[cfg(test)]

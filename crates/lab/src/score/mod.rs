@@ -23,6 +23,7 @@ pub use paper::{
     searched, success_rates,
 };
 pub use published::{LangChain, LangChainRow};
+pub(crate) use table::thousands;
 pub use table::{Cell, Table};
 
 /// What a report is made of.
@@ -57,7 +58,11 @@ type Key<'l> = (Experiment, &'l str, &'l str, &'l str, u32);
 pub struct Scores<'l> {
     lines: &'l [Line],
     clean: BTreeMap<Key<'l>, Came>,
+    cells: BTreeMap<Cells<'l>, Vec<&'l Line>>,
 }
+
+/// Where a trial belongs but for its scenario and number: experiment, agent, attack, defence.
+type Cells<'l> = (Experiment, &'l str, &'l str, &'l str);
 
 fn key(line: &Line) -> Key<'_> {
     (line.experiment, &line.agent, &line.scenario, &line.defence, line.trial)
@@ -68,7 +73,12 @@ impl<'l> Scores<'l> {
     pub fn new(lines: &'l [Line]) -> Self {
         let clean = lines.iter().filter(|line| line.attack == "clean");
         let clean = clean.map(|line| (key(line), line.came)).collect();
-        Self { lines, clean }
+        let mut cells: BTreeMap<Cells<'l>, Vec<&Line>> = BTreeMap::new();
+        for line in lines {
+            let at = (line.experiment, &*line.agent, &*line.attack, &*line.defence);
+            cells.entry(at).or_default().push(line);
+        }
+        Self { lines, clean, cells }
     }
 
     /// The agents: stubs first, then models, the largest first as far as their names say.
@@ -99,6 +109,17 @@ impl<'l> Scores<'l> {
         agent: &'s str,
     ) -> impl Iterator<Item = &'l Line> + 's {
         self.lines.iter().filter(move |line| line.experiment == experiment && line.agent == agent)
+    }
+
+    /// Lines of one experiment, agent, attack and defence.
+    pub fn cell(
+        &self,
+        experiment: Experiment,
+        agent: &str,
+        attack: &str,
+        defence: &str,
+    ) -> Vec<&'l Line> {
+        self.cells.get(&(experiment, agent, attack, defence)).cloned().unwrap_or_default()
     }
 
     /// Whether the clean run of a trial is there.

@@ -6,7 +6,7 @@ use super::published::{
     BENIGN, LangChain, MODEL_CALL_MS, Source, TABLE_I, TABLE_II, TABLE_III, TABLE_IV, TABLE_V,
     counterpart, difference, size_of,
 };
-use super::table::{Cell, Table, percent_words, share_words};
+use super::table::{Cell, Table, percent_words, share_words, thousands};
 use super::{Evidence, Scores, share};
 use crate::agent::OBEDIENT;
 use crate::defence::Kind;
@@ -43,9 +43,7 @@ pub(super) fn tables(scores: &Scores<'_>, evidence: &Evidence) -> Vec<Table> {
 }
 
 fn forged<'l>(scores: &Scores<'l>, agent: &str, attack: &str, defence: &Kind) -> Vec<&'l Line> {
-    let word = defence.word();
-    let of = |line: &&Line| line.attack == attack && line.defence == word;
-    scores.of(Experiment::Forged, agent).filter(of).collect()
+    scores.cell(Experiment::Forged, agent, attack, &defence.word())
 }
 
 /// The success rate of an attack on an agent behind a defence, over all scenarios.
@@ -95,7 +93,7 @@ fn table_i(scores: &Scores<'_>) -> Table {
 }
 
 fn is_table_i(line: &Line) -> bool {
-    ATTACKS.contains(&line.attack.as_str())
+    line.attack == "clean" || ATTACKS.contains(&line.attack.as_str())
 }
 
 /// The defences of the paper's tables of three.
@@ -279,7 +277,8 @@ fn table_iii(scores: &Scores<'_>) -> Table {
         table.row(&[attack], cells.map(|share| Cell::text(matrix_word(share))));
     }
     table.trials = Some(scores.trials(Experiment::Forged, |line| {
-        line.agent == OBEDIENT && rows.iter().any(|(attack, _)| *attack == line.attack)
+        line.agent == OBEDIENT
+            && (line.attack == "clean" || rows.iter().any(|(attack, _)| *attack == line.attack))
     }));
     let mut differ = Vec::new();
     for (attack, published) in TABLE_III {
@@ -323,7 +322,8 @@ fn table_iii_of_models(scores: &Scores<'_>) -> Table {
     }
     let models = scores.models();
     table.trials = Some(scores.trials(Experiment::Forged, |line| {
-        models.contains(&line.agent.as_str()) && attacks.contains(&line.attack)
+        models.contains(&line.agent.as_str())
+            && (line.attack == "clean" || attacks.contains(&line.attack))
     }));
     if table.rows.is_empty() {
         table.note("No model was run on these.");
@@ -377,7 +377,7 @@ fn table_iv(evidence: &Evidence) -> Table {
         let micro = |ns: Option<f64>| Cell::number(ns.map(in_micro), 1, "µs");
         let faster = row.python_grounding_ns.map(|python| ratio(python, row.grounding_ns));
         table.row(
-            &[&row.events.to_string()],
+            &[&thousands(f64::from(row.events), 0)],
             [
                 Cell::Number(row.grounding_ns, 0, "ns"),
                 micro(row.python_grounding_ns),
@@ -414,25 +414,13 @@ fn beside_iv(row: &Row, (_, grounding_us, _, bytes): (u32, f64, f64, f64)) -> St
     let (ours, times) =
         (in_micro(row.grounding_ns), ratio(grounding_us, in_micro(row.grounding_ns)));
     let faster = if times >= 1.0 {
-        format!("{} times faster, on another machine and in another language", thousands(times))
+        format!("{} times faster, on another machine and in another language", thousands(times, 0))
     } else {
         "slower".to_owned()
     };
     let smaller = if row.bytes_an_event < bytes { "fewer bytes" } else { "no fewer bytes" };
-    format!("ours {ours:.2} µs, paper {grounding_us} µs: {faster}; {smaller}")
-}
-
-/// A count with its thousands apart.
-fn thousands(value: f64) -> String {
-    let digits = format!("{value:.0}");
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
+    let paper = thousands(grounding_us, 0);
+    format!("ours {ours:.2} µs, paper {paper} µs: {faster}; {smaller}")
 }
 
 #[expect(clippy::float_arithmetic, reason = "a unit")]
@@ -732,7 +720,7 @@ fn paradox(scores: &Scores<'_>) -> Table {
             let published =
                 if published.is_empty() { Cell::None } else { Cell::text(published.join(", ")) };
             let cells = [
-                Cell::number(size_of(agent), 3, ""),
+                size_of(agent).map_or(Cell::None, |size| Cell::text(size.to_string())),
                 Cell::Share(wish),
                 wish_at(0.7),
                 wish_at(0.0),

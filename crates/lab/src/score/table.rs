@@ -41,15 +41,15 @@ impl Cell {
             Self::Text(text) => text.clone(),
             Self::Share(share) => share_words(*share),
             Self::Percent(percent) => percent_words(*percent),
-            Self::Number(value, places, "") => format!("{value:.places$}"),
-            Self::Number(value, places, unit) => format!("{value:.places$} {unit}"),
+            Self::Number(value, places, "") => thousands(*value, *places),
+            Self::Number(value, places, unit) => format!("{} {unit}", thousands(*value, *places)),
             Self::None => "–".to_owned(),
         }
     }
 
     /// Whether it is a figure, and so stands to the right.
     pub const fn is_figure(&self) -> bool {
-        !matches!(self, Self::Text(_))
+        matches!(self, Self::Share(_) | Self::Percent(_) | Self::Number(..))
     }
 }
 
@@ -62,6 +62,20 @@ impl Serialize for Cell {
             Self::None => serializer.serialize_none(),
         }
     }
+}
+
+/// A number with its thousands apart.
+pub(crate) fn thousands(value: f64, places: usize) -> String {
+    let text = format!("{value:.places$}");
+    let (whole, rest) = text.split_once('.').map_or((text.as_str(), ""), |it| it);
+    let mut out = String::new();
+    for (at, digit) in whole.chars().enumerate() {
+        if at > 0 && (whole.len() - at).is_multiple_of(3) && !out.ends_with('-') {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    if rest.is_empty() { out } else { out + "." + rest }
 }
 
 /// Per cent as they are printed: a tenth where there is one.
@@ -126,5 +140,22 @@ impl Table {
     /// Adds something to be said.
     pub fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_printed_as_a_person_reads_them() {
+        let words = |value, places, unit| Cell::Number(value, places, unit).words();
+        assert_eq!(words(1_252_028.4, 0, "×"), "1,252,028 ×");
+        assert_eq!(words(91_773.74, 1, "µs"), "91,773.7 µs");
+        assert_eq!(words(0.5, 3, ""), "0.500");
+        assert_eq!(words(999.0, 0, ""), "999");
+        assert_eq!(Cell::Percent(13.3).words(), "13.3 %");
+        assert_eq!(Cell::Share(Share { hits: 1, of: 3 }).words(), "33.3 % [6, 79]");
+        assert_eq!(Cell::Share(Share::default()).words(), "–");
     }
 }
