@@ -24,7 +24,7 @@ td.none { color: var(--soft); } tbody tr:nth-child(even) { background: var(--ban
 figure { margin: 1.4rem 0; max-width: 60rem; } figure svg { display: block; width: 100%; height: auto; border: 1px solid var(--rule); }
 figcaption { color: var(--soft); font-size: 0.9rem; margin-top: 0.4rem; max-width: 46rem; }
 code { font-size: 0.8rem; overflow-wrap: anywhere; }
-@page { margin: 1.5cm; }
+@page { size: landscape; margin: 1.2cm; }
 @media print { :root { --ink: #000; --paper: #fff; --rule: #bbb; --soft: #333; --band: #f4f4f4; --link: #000; } body { max-width: none; padding: 0; font-size: 10.5px; }
   .wide { overflow: visible; } table { font-size: 0.78rem; } figure, tr { break-inside: avoid; } h2, h3 { break-after: avoid; } thead { display: table-header-group; } }
 ";
