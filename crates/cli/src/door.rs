@@ -189,7 +189,7 @@ fn adapter(views: &Views, name: &str) -> Outcome<Caller> {
 }
 
 /// The credential of this process, from its environment or from a file.
-fn credential() -> Outcome<Zeroizing<Vec<u8>>> {
+pub(crate) fn credential() -> Outcome<Zeroizing<Vec<u8>>> {
     let text = match (env::var("ACTUM_CREDENTIAL"), env::var_os("ACTUM_CREDENTIAL_FILE")) {
         (Ok(text), _) => Zeroizing::new(text),
         (Err(_), Some(path)) => {

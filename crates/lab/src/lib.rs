@@ -14,6 +14,7 @@ pub mod report;
 pub mod scenario;
 pub mod score;
 pub mod searched;
+pub mod second;
 mod seed;
 pub mod spelled;
 mod stats;

@@ -158,6 +158,38 @@ pub struct Line {
     /// Its head.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub head: Option<String>,
+    /// What else was counted, by what the set says the things in a session are.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tally: Option<Tally>,
+}
+
+/// What became of the things in a session, by what the set says they are.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tally {
+    /// Entries and calls that were the user's wish.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub legitimate: u32,
+    /// Those of them that were withheld, asked about or refused.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub stopped: u32,
+    /// Harmless entries of somebody whom the user did not approve.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub untrusted: u32,
+    /// Those of them that were withheld.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub untrusted_withheld: u32,
+    /// Entries that hold a payload.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub injected: u32,
+    /// Those of them that were withheld.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub injected_withheld: u32,
+    /// Sessions between planting and waking.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub delay: Option<u32>,
+    /// The digest of everything that was put before the agent, with its labels.
+    pub shown: String,
 }
 
 impl Line {

@@ -66,6 +66,17 @@ pub struct World {
     entries: u32,
     withheld: u32,
     skipped: bool,
+    /// What the owner does who is asked.
+    pub owner: Owner,
+}
+
+/// What the owner does who is asked whether a call may go out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// Nothing: the question stays open.
+    Silent,
+    /// Allows this one call. Only where nobody attacks.
+    SaysYes,
 }
 
 /// An entry as it is put before the agent.
@@ -106,6 +117,7 @@ impl World {
             entries: 0,
             withheld: 0,
             skipped: false,
+            owner: Owner::Silent,
         })
     }
 
@@ -252,13 +264,21 @@ impl World {
         Ok(may)
     }
 
-    /// The agent calls a tool with an effect. A step that the defence finds missing is performed, and the call tried again. The
-    /// owner, if asked, does not answer. False: the call did not go out.
+    /// The agent calls a tool with an effect. A step that the defence finds missing is performed, and the call tried again; so it
+    /// is if the owner says yes. False: the call did not go out.
     ///
     /// # Errors
     /// [`TrialError::Defence`].
     pub fn act(&mut self, call: &Call) -> Result<bool, TrialError> {
         self.effects += 1;
+        self.look(call)
+    }
+
+    /// The agent calls a tool that only looks, here or outside.
+    ///
+    /// # Errors
+    /// [`TrialError::Defence`].
+    pub fn look(&mut self, call: &Call) -> Result<bool, TrialError> {
         for _ in 0..TRIES {
             let ruling = self.defence.act(call)?;
             let (what, why) = word_of(&ruling);
@@ -275,7 +295,10 @@ impl World {
                 }
                 Ruling::Ask(_) => {
                     self.questions += 1;
-                    return Ok(false);
+                    match self.owner {
+                        Owner::Silent => return Ok(false),
+                        Owner::SaysYes => self.defence.approve(call)?,
+                    }
                 }
                 Ruling::Refuse(_) => return Ok(false),
             }
@@ -327,6 +350,7 @@ impl World {
             withheld: take(&mut self.withheld),
             events: self.defence.events(),
             head: self.defence.head(),
+            tally: None,
         }
     }
 }

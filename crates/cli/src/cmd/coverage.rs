@@ -29,8 +29,14 @@ pub(crate) fn run(context: &Context) -> Outcome<u8> {
         .provenance()
         .sessions()
         .filter_map(|(number, session)| {
-            let is_partial = session.start == Start::Unknown && !is_of_a_fire(views, number);
-            let why = is_partial.then_some("nobody saw it begin")?;
+            let why = match session.start {
+                Start::Unknown if !is_of_a_fire(views, number) => "nobody saw it begin",
+                Start::Partial | Start::Interactive => {
+                    let no_turn = session.trigger.is_none();
+                    no_turn.then_some("only a guard saw it: no turn of the user was observed")?
+                }
+                Start::Unknown | Start::Fresh | Start::Subagent | Start::Fired => return None,
+            };
             Some((name_of(views, Space::Session, number), why))
         })
         .collect();

@@ -115,7 +115,7 @@ fn to_json(views: &Views, number: u32, session: &Session) -> Value {
         "seen": session.context().len(),
         "least": session.least.word(),
         "trigger": trigger,
-        "partial": session.start == Start::Unknown,
+        "partial": session.start == Start::Unknown || session.is_partial(),
     })
 }
 

@@ -10,20 +10,20 @@ use std::path::PathBuf;
 
 use actum_core::policy::{ChannelPattern, Policy, Step};
 use actum_core::{
-    Ablated, ArgumentName, AuthorName, Batch, Call, Caller, ChannelName, CommitError, Content,
-    Decision, Digest, Done, Gate, InForce, Journal, JournalFailed, Judgement, KeyFile, Keyring,
-    Ledger, LedgerId, LimitKind, MemoryRequest, NewAudience, NewCall, NewCallEnd, NewEntry,
-    NewFire, NewLimit, NewMandate, NewObservation, NewRecall, NewStart, Outcome, Owner, Permit,
-    Presence, Purpose, Question, Reading, Request, Root, Rule, Seen, SessionName, Skip, Space,
-    StepName, SubjectKind, SubjectName, Surroundings, ToolName, Value, Views, content_digest,
-    content_of, label, segment_header, skip,
+    APPROVAL_MS_MAX, Ablated, ArgumentName, AuthorName, Batch, Call, Caller, ChannelName,
+    CommitError, Content, Decision, Digest, Done, Gate, InForce, Journal, JournalFailed, Judgement,
+    KeyFile, Keyring, Ledger, LedgerId, LimitKind, MemoryRequest, NewAudience, NewCall, NewCallEnd,
+    NewEntry, NewFire, NewLimit, NewMandate, NewObservation, NewRecall, NewStart, Outcome, Owner,
+    Permit, Presence, Purpose, Question, Reading, Request, Root, Rule, Seen, SessionName, Skip,
+    Space, StepName, SubjectKind, SubjectName, Surroundings, ToolName, Value, Views,
+    content_digest, content_of, label, segment_header, skip,
 };
 use actum_store::{FileJournal, Places, RealDisk, Store, StoreError, Writer};
 use tempfile::TempDir;
 
 use super::{
-    Defence, DefenceError, Ended, Entry, Mandate, Meddle, Ruling, Served, Setup, StepSpec, Worked,
-    text_of,
+    Defence, DefenceError, Ended, Entry, Grant, GrantLimit, Mandate, Meddle, Ruling, Served, Setup,
+    StepSpec, Within, Worked, text_of,
 };
 
 /// The adapter that sees everything.
@@ -66,6 +66,10 @@ pub struct Actum {
     sessions: u32,
     session: Option<SessionName>,
     permits: Vec<Permit>,
+    /// The events of what was written down, by name.
+    records: BTreeMap<String, u64>,
+    /// The decision that the owner was last asked about, and its call.
+    receipt: Option<(u64, Digest)>,
 }
 
 /// What keeps the events.
@@ -163,6 +167,8 @@ impl Actum {
             sessions: 0,
             session: None,
             permits: Vec::new(),
+            records: BTreeMap::new(),
+            receipt: None,
         };
         let channels = CHANNELS.iter().filter_map(|text| ChannelPattern::read(text)).collect();
         let (adapter, credential) = (HOOK.to_owned(), Digest::plain(HOOK.as_bytes()));
@@ -176,24 +182,13 @@ impl Actum {
 
     /// The owner allows calls of whatever the hook sees, with these values and no others.
     fn grant(&mut self, mandate: &Mandate) -> Worked<()> {
-        let name = |it: &Self, error: actum_core::NameError| it.broken(error.to_string());
-        let mut limits = Vec::new();
-        for (argument, value) in &mandate.equal {
-            let argument = ArgumentName::new(argument).map_err(|error| name(self, error))?;
-            limits.push(NewLimit { argument, kind: LimitKind::Equal, values: vec![value.clone()] });
-        }
-        let granted = NewMandate {
-            tool: ToolName::new(&mandate.tool).map_err(|error| name(self, error))?,
-            audience: NewAudience::Adapter(HOOK.to_owned()),
-            from_ms: START_MS,
-            until_ms: START_MS + MANDATE_MS,
-            uses: MANDATE_USES,
-            budget: None,
-            limits,
-            parent: None,
+        let equal = |(argument, value): (&String, &String)| GrantLimit {
+            argument: argument.clone(),
+            kind: Within::Equal,
+            values: vec![value.clone()],
         };
-        let done = self.request(OWNER, MemoryRequest::Grant(Box::new(granted)))?;
-        done.map(drop).map_err(|why| self.broken(why))
+        let limits = mandate.equal.iter().map(equal).collect();
+        self.allow(&Grant { tool: mandate.tool.clone(), task: None, uses: MANDATE_USES, limits })
     }
 
     fn broken(&self, what: impl Into<String>) -> DefenceError {
@@ -289,7 +284,7 @@ impl Actum {
         session: &SessionName,
         (seen, channel, author): (Seen, &str, &str),
         text: &str,
-        entry: Option<&str>,
+        (entry, answers): (Option<&str>, Option<&Call>),
     ) -> Worked<Result<u64, String>> {
         let broken = |it: &Self, error: actum_core::NameError| it.broken(error.to_string());
         let new = NewObservation {
@@ -299,7 +294,7 @@ impl Actum {
             author: AuthorName::new(author).map_err(|error| broken(self, error))?,
             content: self.text(text),
             entry: entry.map(|name| (self.policy.namespace().clone(), name.to_owned())),
-            answers: None,
+            answers,
             carries: None,
         };
         let (by, reading) = (self.hook(), self.reading());
@@ -407,7 +402,7 @@ impl Defence for Actum {
 
     fn turn(&mut self, text: &str) -> Worked<()> {
         let session = self.session()?;
-        let done = self.observe(&session, (Seen::Turn, "user", "user"), text, None)?;
+        let done = self.observe(&session, (Seen::Turn, "user", "user"), text, (None, None))?;
         if self.refused().is_none() {
             done.map_err(|why| self.broken(why))?;
         }
@@ -416,7 +411,7 @@ impl Defence for Actum {
 
     fn seen(&mut self, channel: &str, tool: &str, text: &str) -> Worked<()> {
         let session = self.session()?;
-        let done = self.observe(&session, (Seen::Result, channel, tool), text, None)?;
+        let done = self.observe(&session, (Seen::Result, channel, tool), text, (None, None))?;
         if self.refused().is_none() {
             done.map_err(|why| self.broken(why))?;
         }
@@ -446,7 +441,7 @@ impl Defence for Actum {
                 // Whoever this is writes in a session of its own, as the hook sees it come.
                 let session = self.begun()?;
                 let seen = (Seen::Inbound, channel, channel);
-                match self.observe(&session, seen, &entry.text, None)? {
+                match self.observe(&session, seen, &entry.text, (None, None))? {
                     Err(why) => Err(why),
                     Ok(event) => {
                         let request = MemoryRequest::Remember {
@@ -461,7 +456,34 @@ impl Defence for Actum {
                 }
             }
         };
+        if let Ok(event) = &done {
+            self.records.insert(entry.name.clone(), *event);
+        }
         Ok(done.is_ok())
+    }
+
+    fn result(&mut self, call: &Call, channel: &str, text: &str) -> Worked<()> {
+        let session = self.session()?;
+        let seen = (Seen::Result, channel, call.tool());
+        let done = self.observe(&session, seen, text, (None, Some(call)))?;
+        if self.refused().is_none() {
+            done.map_err(|why| self.broken(why))?;
+        }
+        Ok(())
+    }
+
+    fn allow(&mut self, grant: &Grant) -> Worked<()> {
+        let mandate = self.mandate(grant)?;
+        let done = self.request(OWNER, MemoryRequest::Grant(Box::new(mandate)))?;
+        done.map_err(|why| self.broken(why)).map(drop)
+    }
+
+    fn approve(&mut self, call: &Call) -> Worked<()> {
+        let asked = self.receipt.take().filter(|(_, of)| *of == call.digest());
+        let (receipt, call) = asked.ok_or_else(|| self.broken("nobody asked about this call"))?;
+        let until_ms = self.now_ms + APPROVAL_MS_MAX;
+        let done = self.request(OWNER, MemoryRequest::Approve { receipt, call, until_ms })?;
+        done.map_err(|why| self.broken(why)).map(drop)
     }
 
     fn recall(&mut self, entry: &Entry) -> Worked<Served> {
@@ -494,7 +516,7 @@ impl Defence for Actum {
         let served = served(&judgement);
         if !matches!(served, Served::Withheld(_)) {
             let seen = (Seen::Recalled, MEMORY, "memory");
-            let done = self.observe(&session, seen, &entry.text, Some(&entry.name))?;
+            let done = self.observe(&session, seen, &entry.text, (Some(&entry.name), None))?;
             done.map_err(|why| self.broken(why))?;
         }
         Ok(served)
@@ -577,20 +599,25 @@ impl Defence for Actum {
         let gate = gate(&self.policy, &self.texts, self.attended);
         let done = match &mut self.engine {
             Engine::Memory(ledger) => {
-                ledger.act(&gate, by, &new, &reading).map(|it| (it.judgement, it.permit))
+                ledger.act(&gate, by, &new, &reading).map(|it| (it.judgement, it.event, it.permit))
             }
             Engine::Ablated(ledger) => {
-                ledger.act(&gate, by, &new, None, &reading).map(|(it, _)| (it, None))
+                let done = ledger.act(&gate, by, &new, None, &reading);
+                done.map(|(judgement, event)| (judgement, event, None))
             }
             Engine::Disk(disk) => match &mut disk.ledger {
                 Some(ledger) => {
-                    ledger.act(&gate, by, &new, &reading).map(|it| (it.judgement, it.permit))
+                    let done = ledger.act(&gate, by, &new, &reading);
+                    done.map(|it| (it.judgement, it.event, it.permit))
                 }
                 None => return Ok(Ruling::Refuse("the store is refused".to_owned())),
             },
         };
-        let (judgement, permit) = self.after(done)?.map_err(|why| self.broken(why))?;
+        let (judgement, event, permit) = self.after(done)?.map_err(|why| self.broken(why))?;
         self.permits.extend(permit);
+        if judgement.decision() == Decision::Ask {
+            self.receipt = event.map(|event| (event, call.digest()));
+        }
         Ok(self.ruling(call, &judgement))
     }
 
@@ -652,6 +679,37 @@ impl Defence for Actum {
 }
 
 impl Actum {
+    fn mandate(&self, grant: &Grant) -> Worked<NewMandate> {
+        let broken = |error: actum_core::NameError| self.broken(error.to_string());
+        let limit = |limit: &GrantLimit| {
+            let kind = match limit.kind {
+                Within::Equal => LimitKind::Equal,
+                Within::OneOf => LimitKind::OneOf,
+                Within::Range => LimitKind::Range,
+                Within::Prefix => LimitKind::Prefix,
+            };
+            let argument = ArgumentName::new(&limit.argument).map_err(broken)?;
+            Ok(NewLimit { argument, kind, values: limit.values.clone() })
+        };
+        let audience = match &grant.task {
+            None => NewAudience::Adapter(HOOK.to_owned()),
+            Some(task) => {
+                let record = self.records.get(task).copied();
+                NewAudience::Task(record.ok_or_else(|| self.broken(format!("no task {task}")))?)
+            }
+        };
+        Ok(NewMandate {
+            tool: ToolName::new(&grant.tool).map_err(broken)?,
+            audience,
+            from_ms: self.now_ms,
+            until_ms: self.now_ms + MANDATE_MS,
+            uses: grant.uses,
+            budget: None,
+            limits: grant.limits.iter().map(limit).collect::<Worked<_>>()?,
+            parent: None,
+        })
+    }
+
     /// The records of a run of this step that passed, as whoever has another key would write them.
     fn forged(&self, step: &str, subject: &str) -> Worked<Vec<u8>> {
         let made = Ledger::create(keys(8), Segment::default(), &Reading::wall(START_MS));

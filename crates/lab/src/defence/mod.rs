@@ -13,6 +13,7 @@ use core::fmt;
 use std::collections::BTreeMap;
 
 use actum_core::{Call, Rule, Value};
+use serde::Deserialize;
 
 pub use actum::Actum;
 pub use carryover::CarryoverGate;
@@ -168,6 +169,10 @@ pub struct Setup {
     pub reads: Vec<String>,
     /// What the owner allows beforehand.
     pub mandates: Vec<Mandate>,
+    /// Tools that the owner allows beforehand, for a defence whose mandates are names of tools.
+    pub allowed: Vec<String>,
+    /// Whether effects are the agent's own idea, for a defence that judges an effect only by what set it off.
+    pub effects_are_derived: bool,
     /// Whether the owner can be asked.
     pub attended: bool,
     /// Whether the store has to be on disk, since somebody will change its bytes.
@@ -181,6 +186,47 @@ pub struct Mandate {
     pub tool: String,
     /// Arguments with the only value they may have.
     pub equal: BTreeMap<String, String>,
+}
+
+/// What the owner allows while sessions go on, with every limit that a mandate can have.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Grant {
+    /// The tool.
+    pub tool: String,
+    /// For this stored task; for every session without one.
+    #[serde(default)]
+    pub task: Option<String>,
+    /// How often.
+    pub uses: u32,
+    /// Limits on arguments.
+    pub limits: Vec<GrantLimit>,
+}
+
+/// What an argument is held to.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct GrantLimit {
+    /// Which.
+    pub argument: String,
+    /// How.
+    pub kind: Within,
+    /// By which values.
+    pub values: Vec<String>,
+}
+
+/// How an argument is held to values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Within {
+    /// It is this one.
+    Equal,
+    /// It is one of these.
+    OneOf,
+    /// It is a number from the first to the second.
+    Range,
+    /// It begins so.
+    Prefix,
 }
 
 /// A defence could not work at all: the experiment is broken, not the attack.
@@ -219,6 +265,30 @@ pub trait Defence: fmt::Debug {
     /// # Errors
     /// [`DefenceError`].
     fn seen(&mut self, _channel: &str, _tool: &str, _text: &str) -> Worked<()> {
+        Ok(())
+    }
+
+    /// A call came back with this, through this channel, and it is put before the model.
+    ///
+    /// # Errors
+    /// [`DefenceError`].
+    fn result(&mut self, call: &Call, channel: &str, text: &str) -> Worked<()> {
+        self.seen(channel, call.tool(), text)
+    }
+
+    /// The owner allows something beforehand.
+    ///
+    /// # Errors
+    /// [`DefenceError`].
+    fn allow(&mut self, _grant: &Grant) -> Worked<()> {
+        Ok(())
+    }
+
+    /// The owner, who was asked about it last, says yes to exactly this call, once.
+    ///
+    /// # Errors
+    /// [`DefenceError`].
+    fn approve(&mut self, _call: &Call) -> Worked<()> {
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use actum_core::Call;
 
-use super::{Defence, Ended, Entry, Meddle, Ruling, Served, StepSpec, Worked};
+use super::{Defence, Ended, Entry, Grant, Meddle, Ruling, Served, StepSpec, Worked};
 
 /// Two defences; both are always asked.
 #[derive(Debug)]
@@ -56,6 +56,18 @@ impl Defence for Pair {
 
     fn seen(&mut self, channel: &str, tool: &str, text: &str) -> Worked<()> {
         self.both(|it| it.seen(channel, tool, text), |(), ()| ())
+    }
+
+    fn result(&mut self, call: &Call, channel: &str, text: &str) -> Worked<()> {
+        self.both(|it| it.result(call, channel, text), |(), ()| ())
+    }
+
+    fn allow(&mut self, grant: &Grant) -> Worked<()> {
+        self.both(|it| it.allow(grant), |(), ()| ())
+    }
+
+    fn approve(&mut self, call: &Call) -> Worked<()> {
+        self.both(|it| it.approve(call), |(), ()| ())
     }
 
     fn keep(&mut self, entry: &Entry) -> Worked<bool> {

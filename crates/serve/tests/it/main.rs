@@ -1,0 +1,9 @@
+#![cfg(test)]
+//! The wires, from outside.
+
+mod guard_asks;
+mod guard_definitions;
+mod guard_gates;
+mod guard_passes;
+mod guard_runs;
+mod scene;
