@@ -26,7 +26,7 @@ figcaption { color: var(--soft); font-size: 0.9rem; margin-top: 0.4rem; max-widt
 code { font-size: 0.8rem; overflow-wrap: anywhere; }
 @page { size: landscape; margin: 1.2cm; }
 @media print { :root { --ink: #000; --paper: #fff; --rule: #bbb; --soft: #333; --band: #f4f4f4; --link: #000; } body { max-width: none; padding: 0; font-size: 10.5px; }
-  .wide { overflow: visible; } table { font-size: 0.78rem; } figure, tr { break-inside: avoid; } h2, h3 { break-after: avoid; } thead { display: table-header-group; } }
+  figure svg { max-height: 15cm; width: auto; max-width: 100%; } .wide { overflow: visible; } table { font-size: 0.78rem; } figure, tr { break-inside: avoid; } h2, h3 { break-after: avoid; } thead { display: table-header-group; } }
 ";
 
 /// Text that HTML and XML take as it is.

@@ -358,6 +358,7 @@ mod tests {
                         withheld: 0,
                         events: 0,
                         head: None,
+                        tally: None,
                     });
                 }
             }

@@ -128,6 +128,7 @@ fn first_test(scores: &Scores<'_>) -> Table {
         ));
     }
     table.trials = Some(scores.trials(Experiment::Carryover, |line| line.agent != CAUTIOUS));
+    table.note("A second set of payloads, cases and work was written independently and is played by tests: docs/lab/second.md has what came of it.");
     let landlord = |kind: &Kind| {
         let lines = behind(scores, Experiment::Carryover, OBEDIENT, kind).into_iter();
         scores.success(lines.filter(|line| line.scenario == "memory-landlord"))
