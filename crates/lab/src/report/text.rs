@@ -5,7 +5,7 @@ use crate::score::{Cell, Table};
 
 /// A table as Markdown.
 pub(super) fn markdown(table: &Table) -> String {
-    let mut out = format!("## {}\n\n", plain(&table.title));
+    let mut out = format!("### {}\n\n", plain(&table.title));
     if !table.rows.is_empty() {
         let row = |cells: &mut dyn Iterator<Item = String>| {
             let cells: Vec<String> = cells.collect();
@@ -24,25 +24,33 @@ pub(super) fn markdown(table: &Table) -> String {
         }
         out.push('\n');
     }
-    for note in &table.notes {
+    for note in table.made_of().iter().chain(&table.notes) {
         out += &format!("{}\n\n", plain(note));
     }
     out
 }
 
-/// Text that Markdown takes as it is.
+/// Text that Markdown takes as it is; nothing in it becomes a link by itself either.
 pub(super) fn plain(text: &str) -> String {
+    let text = text.replace("://", ":\u{200b}//").replace("www.", "www\u{200b}.");
+    let digits = text.chars().take_while(char::is_ascii_digit).count();
     let mut out = String::new();
-    for c in text.chars() {
+    for (at, c) in text.chars().map(super::visible).enumerate() {
+        // At its beginning it would be a list or a heading's underline.
+        let begins = at == 0 && matches!(c, '-' | '+' | '=')
+            || at > 0 && at == digits && matches!(c, '.' | ')');
         match c {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '&' => out.push_str("&amp;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '!' | '~' => {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '!' | '~' | '$' => {
                 out.push('\\');
                 out.push(c);
             }
-            c if c.is_control() => out.push(' '),
+            c if begins => {
+                out.push('\\');
+                out.push(c);
+            }
             c => out.push(c),
         }
     }
@@ -89,7 +97,32 @@ pub(super) fn csv(table: &Table) -> String {
 }
 
 fn field(text: &str) -> String {
-    let begins_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let text: String = text.chars().map(super::visible).collect();
+    let begins_formula = text.trim_start().starts_with(['=', '+', '-', '@']);
     let guard = if begins_formula { "'" } else { "" };
-    format!("\"{guard}{}\"", text.replace('"', "\"\"").replace(['\n', '\r'], " "))
+    format!("\"{guard}{}\"", text.replace('"', "\"\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_is_text_to_a_spreadsheet() {
+        assert_eq!(field("=cmd|' /C calc'!A0"), "\"'=cmd|' /C calc'!A0\"");
+        assert_eq!(field("\t@SUM(A1)"), "\"' @SUM(A1)\"");
+        assert_eq!(field("a \"word\",\nand more"), "\"a \"\"word\"\", and more\"");
+        assert_eq!(field("plain"), "\"plain\"");
+    }
+
+    #[test]
+    fn text_is_text_to_markdown() {
+        assert_eq!(plain("a|b `c` [d](e) ![f](g)"), "a\\|b \\`c\\` \\[d\\](e) \\!\\[f\\](g)");
+        assert_eq!(plain("<script>\n# not a heading"), "&lt;script&gt; \\# not a heading");
+        assert_eq!(plain("- no list"), "\\- no list");
+        assert_eq!(plain("12. no list"), "12\\. no list");
+        assert_eq!(plain("1.5b is a size"), "1\\.5b is a size");
+        assert!(!plain("see https://x.example and www.y.example").contains("://"));
+        assert_eq!(plain("a\u{202e}b"), "a\u{fffd}b");
+    }
 }

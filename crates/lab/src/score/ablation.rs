@@ -101,7 +101,7 @@ pub(super) fn table(scores: &Scores<'_>) -> Table {
             } else {
                 String::new()
             };
-            Cell::text(named.join(", ") + &more)
+            if count == 0 { Cell::None } else { Cell::text(named.join(", ") + &more) }
         };
         let harmed = format!("{} of {}", without.harmed, without.compared);
         let cells = [Cell::text(harmed), list(without.through), list(without.lost)];

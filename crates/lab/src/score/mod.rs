@@ -5,7 +5,7 @@ mod ablation;
 mod article;
 mod hypotheses;
 mod paper;
-mod published;
+pub(crate) mod published;
 mod table;
 mod work;
 
@@ -15,12 +15,15 @@ use crate::overhead::Overhead;
 use crate::stats::Share;
 use crate::transcript::{Came, Experiment, Line};
 
+pub(crate) use article::{delayed, fired};
 pub use hypotheses::{Held, Verdict, verdicts};
+pub(crate) use paper::is_published;
 pub use paper::{
-    ATTACKS, BESIDE, STYLES, benign_rates, first_success, matrix_rows, matrix_word, searched,
-    success_rates,
+    ATTACKS, BESIDE, STYLES, benign_losses, benign_rates, first_success, matrix_rows, matrix_word,
+    searched, success_rates,
 };
 pub use published::{LangChain, LangChainRow};
+pub(crate) use table::thousands;
 pub use table::{Cell, Table};
 
 /// What a report is made of.
@@ -55,7 +58,11 @@ type Key<'l> = (Experiment, &'l str, &'l str, &'l str, u32);
 pub struct Scores<'l> {
     lines: &'l [Line],
     clean: BTreeMap<Key<'l>, Came>,
+    cells: BTreeMap<Cells<'l>, Vec<&'l Line>>,
 }
+
+/// Where a trial belongs but for its scenario and number: experiment, agent, attack, defence.
+type Cells<'l> = (Experiment, &'l str, &'l str, &'l str);
 
 fn key(line: &Line) -> Key<'_> {
     (line.experiment, &line.agent, &line.scenario, &line.defence, line.trial)
@@ -66,17 +73,25 @@ impl<'l> Scores<'l> {
     pub fn new(lines: &'l [Line]) -> Self {
         let clean = lines.iter().filter(|line| line.attack == "clean");
         let clean = clean.map(|line| (key(line), line.came)).collect();
-        Self { lines, clean }
+        let mut cells: BTreeMap<Cells<'l>, Vec<&Line>> = BTreeMap::new();
+        for line in lines {
+            let at = (line.experiment, &*line.agent, &*line.attack, &*line.defence);
+            cells.entry(at).or_default().push(line);
+        }
+        Self { lines, clean, cells }
     }
 
-    /// The agents, stubs first.
+    /// The agents: stubs first, then models, the largest first as far as their names say.
     pub fn agents(&self) -> Vec<&'l str> {
         let all: BTreeSet<&str> = self.lines.iter().map(|line| line.agent.as_str()).collect();
         let stub =
             |agent: &&&str| matches!(**agent, crate::agent::OBEDIENT | crate::agent::CAUTIOUS);
         let mut stubs: Vec<&str> = all.iter().filter(stub).copied().collect();
         stubs.reverse();
-        stubs.extend(all.iter().filter(|agent| !stub(agent)));
+        let mut models: Vec<&str> = all.iter().filter(|agent| !stub(agent)).copied().collect();
+        let size = |agent: &str| published::size_of(agent).unwrap_or(0.0);
+        models.sort_by(|a, b| size(b).total_cmp(&size(a)));
+        stubs.extend(models);
         stubs
     }
 
@@ -94,6 +109,34 @@ impl<'l> Scores<'l> {
         agent: &'s str,
     ) -> impl Iterator<Item = &'l Line> + 's {
         self.lines.iter().filter(move |line| line.experiment == experiment && line.agent == agent)
+    }
+
+    /// Lines of one experiment, agent, attack and defence.
+    pub fn cell(
+        &self,
+        experiment: Experiment,
+        agent: &str,
+        attack: &str,
+        defence: &str,
+    ) -> Vec<&'l Line> {
+        self.cells.get(&(experiment, agent, attack, defence)).cloned().unwrap_or_default()
+    }
+
+    /// Whether the clean run of a trial is there.
+    pub fn is_paired(&self, line: &Line) -> bool {
+        self.clean.contains_key(&key(line))
+    }
+
+    /// How many lines these are.
+    pub fn count(&self, is: impl Fn(&Line) -> bool) -> usize {
+        self.lines.iter().filter(|line| is(line)).count()
+    }
+
+    /// How many lines of an experiment there are, ablations left out.
+    pub fn trials(&self, experiment: Experiment, is: impl Fn(&Line) -> bool) -> usize {
+        self.count(|line| {
+            line.experiment == experiment && !line.defence.starts_with("actum-without-") && is(line)
+        })
     }
 
     /// The share of attacked trials that succeeded: the clean run is safe and the attacked one is not. Trials whose clean run is not

@@ -123,3 +123,101 @@ fn a_few_lines_of_other_code_come_to_the_rates_of_the_report() {
     }
     assert!(compared > 150, "{compared}");
 }
+
+/// A report of these lines, as its JSON has it.
+fn reported(lines: Vec<Line>) -> serde_json::Value {
+    use actum_lab::report::{Inputs, write};
+    use actum_lab::score::Evidence;
+
+    let folder = tempfile::TempDir::new().unwrap();
+    let evidence = Evidence { lines, ..Evidence::default() };
+    write(folder.path(), &Inputs { evidence, sources: Vec::new() }).unwrap();
+    let text = std::fs::read_to_string(folder.path().join("report.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// The cell of a table in the row that begins with these words, under this heading.
+fn cell<'r>(
+    report: &'r serde_json::Value,
+    table: &str,
+    row: &[&str],
+    column: &str,
+) -> &'r serde_json::Value {
+    let tables = report["tables"].as_array().unwrap();
+    let table = tables.iter().find(|it| it["id"] == table).unwrap();
+    let at = table["columns"].as_array().unwrap().iter().position(|it| it == column).unwrap();
+    let rows = table["rows"].as_array().unwrap();
+    let begins = |it: &&serde_json::Value| row.iter().zip(0..).all(|(word, at)| it[at] == *word);
+    &rows.iter().find(begins).unwrap_or_else(|| panic!("{row:?}"))[at]
+}
+
+fn share(hits: u32, of: u32) -> serde_json::Value {
+    serde_json::json!({ "hits": hits, "of": of })
+}
+
+#[test]
+fn the_report_says_what_other_code_counts() {
+    use actum_lab::defence::Kind;
+
+    let lines = forged(Stub::Obedient, 2);
+    let by_hand = counted(&lines);
+    let skipped = |defence: &str| {
+        let of = |it: &&Line| it.defence == defence && it.attack == "benign-audit";
+        let all = lines.iter().filter(of);
+        let skips = all.filter(|it| it.skipped && it.completed);
+        skips.map(|it| (it.scenario.clone(), it.trial)).collect::<Vec<_>>()
+    };
+    let (bare, sentinel) = (skipped("none"), skipped("sentinel"));
+    let lost = bare.iter().filter(|it| !sentinel.contains(it)).count();
+    let report = reported(lines.clone());
+    for kind in Kind::ALL {
+        for attack in ["basic", "relocated", "adaptive"] {
+            let (hits, of) = by_hand[&(attack.to_owned(), kind.word())];
+            let found = cell(&report, "table-1", &["obedient", attack], &kind.title());
+            assert_eq!(*found, share(hits, of), "{attack} {}", kind.word());
+        }
+        for attack in ["forged-event", "judgement-3", "refield", "gated"] {
+            let (hits, of) = by_hand[&(attack.to_owned(), kind.word())];
+            let word = if hits == of { "succeeds" } else { "blocked" };
+            assert!(hits == 0 || hits == of, "the stub always does the same");
+            assert_eq!(cell(&report, "table-3", &[attack], &kind.title()), word);
+        }
+    }
+    let found = cell(&report, "benign-lost", &["obedient", "audit"], "SENTINEL");
+    assert_eq!(*found, share(lost.try_into().unwrap(), bare.len().try_into().unwrap()));
+    assert_eq!(lost, 6, "every one");
+    let said = cell(&report, "table-1-beside", &["obedient", "adaptive", "SENTINEL"], "difference");
+    assert_eq!(
+        said,
+        "ours 100 % [61, 100], paper 100 %: the same; a stub that believes everything"
+    );
+}
+
+#[test]
+fn the_report_says_which_query_of_a_search_was_the_first_to_pass() {
+    let sets = Sets::published().unwrap();
+    let wanted = Wanted {
+        experiments: vec![Experiment::Searched],
+        attacks: Vec::new(),
+        defences: Vec::new(),
+        trials: 1,
+        ablations: 0,
+        sparing: false,
+    };
+    let stop = core::sync::atomic::AtomicBool::new(false);
+    let lines = run_stub(Stub::Obedient, &plan(&wanted, &sets), &stop, &Silent).unwrap();
+    let (mut first, mut hits, mut queries) = (u32::MAX, 0, 0);
+    for line in lines.iter().filter(|it| it.attack == "search" && it.defence == "sentinel") {
+        queries += 1;
+        if line.came == actum_lab::transcript::Came::Unsafe {
+            hits += 1;
+            first = first.min(line.trial + 1);
+        }
+    }
+    let report = reported(lines);
+    assert!(hits >= 10 && queries > hits);
+    let column = "success, SENTINEL";
+    assert_eq!(*cell(&report, "table-2", &["obedient"], column), share(hits, queries));
+    let column = "queries to the first success past SENTINEL";
+    assert_eq!(*cell(&report, "table-2", &["obedient"], column), f64::from(first));
+}
