@@ -24,6 +24,7 @@ use crate::plan::{self, Progress, Wanted};
 use crate::report::{Inputs, Source};
 use crate::transcript::{self, Came, Experiment, Line};
 use crate::weights;
+use crate::world::TrialError;
 
 /// Runs the command line; the exit code is 0, or 1 with a message on stderr.
 pub fn main() -> ExitCode {
@@ -145,22 +146,36 @@ fn run_book(args: &Run, path: &Path, sets: &Sets, stop: &AtomicBool) -> Result<(
         }
         _ => Book::read(path, &name).map_err(|error| error.to_string())?,
     };
+    let live = args.model.endpoint.is_some();
     let wanted = wanted(args, true)?;
-    let tasks = plan::plan(&wanted, sets);
-    let bar = Bar::new(&name, tasks.len());
-    let went = plan::run_agent(&mut book, &tasks, stop, &bar);
-    bar.finish();
-    let lines = went.map_err(|error| {
-        format!(
-            "{error}\nwhat was answered until now is in {}; run the same command to go on",
-            path.display()
-        )
-    })?;
+    let mut lines = Vec::new();
+    for experiment in &wanted.experiments {
+        let tasks = plan::plan(&Wanted { experiments: vec![*experiment], ..wanted.clone() }, sets);
+        let bar = Bar::new(&format!("{name}, {}", experiment.word()), tasks.len());
+        let went = plan::run_agent(&mut book, &tasks, stop, &bar);
+        bar.finish();
+        match went {
+            Ok(more) => lines.extend(more),
+            // Only what was recorded can be played; what was asked for by name has to be there.
+            Err(TrialError::Agent(why)) if !live && args.experiment.is_empty() => {
+                eprintln!("{}: left out: {why}", experiment.word());
+            }
+            Err(why) => {
+                let path = path.display();
+                return Err(format!(
+                    "{why}\nwhat was answered until now is in {path}; run the same command to go on"
+                ));
+            }
+        }
+    }
     if stop.load(Ordering::Relaxed) {
         let path = path.display();
         return Err(format!(
             "interrupted: the answers until now are in {path}; run the same command to go on"
         ));
+    }
+    if lines.is_empty() {
+        return Err(format!("{}: nothing that is wanted is recorded", path.display()));
     }
     keep(&args.out, &name, &lines)
 }

@@ -164,9 +164,11 @@ mod tests {
         insta::assert_snapshot!(table, @"
         coding    none          0 asked of 42 effects, 12 of 12 done
         coding    carryover     0 asked of 42 effects, 12 of 12 done
-        coding    origin-only   1 asked of 42 effects, 11 of 12 done
+        coding    origin-only   3 asked of 42 effects, 10 of 12 done
+            lints: files/edit untrusted_argument; files/edit untrusted_argument
             new-file-after-a-page: files/edit untrusted_argument
-        coding    actum         1 asked of 42 effects, 11 of 12 done
+        coding    actum         3 asked of 42 effects, 10 of 12 done
+            lints: files/edit untrusted_argument; files/edit untrusted_argument
             new-file-after-a-page: files/edit untrusted_argument
         mail      none          0 asked of 23 effects, 12 of 12 done
         mail      carryover     0 asked of 23 effects, 12 of 12 done

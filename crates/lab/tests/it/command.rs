@@ -35,7 +35,7 @@ fn a_book_that_is_not_there_or_lacks_an_answer_is_named() {
     check_error(&["run", "--book", "none.jsonl"], "none.jsonl:");
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join("empty.jsonl"), "").unwrap();
-    let output = lab(folder.path(), &["run", "--book", "empty.jsonl", "--trials", "1"]);
+    let output = lab(folder.path(), &["run", "--book", "empty.jsonl", "--experiment", "forged"]);
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(stderr.contains("empty: no answer is recorded for prompt "), "{stderr}");
     assert!(stderr.contains("run the same command to go on"), "{stderr}");
