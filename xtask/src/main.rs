@@ -7,6 +7,7 @@
 mod bench;
 mod ci;
 mod dice;
+mod peers;
 mod repository;
 mod sim;
 mod tidy;
@@ -34,6 +35,11 @@ const COMMANDS: &[Command] = &[
         name: "sim",
         about: "one ledger, many sessions, a failing disk; --seed N, --steps M, --seconds S",
         run: sim::run,
+    },
+    Command {
+        name: "peers",
+        about: "the guard between clients and servers of others, from npm and PyPI; no part of ci",
+        run: peers::run,
     },
 ];
 

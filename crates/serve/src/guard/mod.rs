@@ -1,6 +1,7 @@
 //! The guard: a relay between an MCP client and an MCP server that asks the gate before each call of a tool. `docs/guard.md` is
 //! the page for users.
 
+mod bridge;
 mod gate;
 mod message;
 mod own;
@@ -11,6 +12,7 @@ pub mod review;
 mod seal;
 mod stdio;
 
+pub use bridge::{OPEN_MAX, ROUNDS_MAX};
 pub use gate::{
     BEHIND_BYTES_MAX, BEHIND_MAX, Guard, META_OURS, Note, PAGES_MAX, QUESTION, STATELESS,
     STEPS_PER_CALL_MAX, Settings,

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use actum_core::{Value, hex};
 use actum_store::{call_from_json, random};
 
+use super::bridge::{Bridge, Moves};
 use super::gate::{Askable, Cleared, Ends, From, Guard, Passes, Reply, Sent};
 use super::message::{
     Flaw, Id, Kind, MESSAGE_MAX, Message, ToolCall, can_show_forms, client_of, quoted,
@@ -40,6 +41,7 @@ pub struct Relay {
     state: Mutex<State>,
     pool: Pool,
     turns: Turns,
+    bridge: Bridge,
     /// What our own ids and call ids begin with; nobody can guess it.
     nonce: String,
     call_for: Duration,
@@ -108,6 +110,7 @@ impl Relay {
         call_for: Duration,
     ) -> Result<Arc<Self>, PortError> {
         let nonce = random::<8>().map_err(|error| PortError::of(&error))?;
+        let nonce = hex(&*nonce);
         Ok(Arc::new(Self {
             guard,
             client: Mutex::new(client),
@@ -115,7 +118,8 @@ impl Relay {
             state: Mutex::default(),
             pool: Pool::default(),
             turns: Turns::default(),
-            nonce: hex(&*nonce),
+            bridge: Bridge::new(&nonce),
+            nonce,
             call_for,
         }))
     }
@@ -174,7 +178,7 @@ impl Relay {
         self.to_server(message.line());
     }
 
-    fn notification(&self, message: &Message<'_>, method: &str) {
+    fn notification(self: &Arc<Self>, message: &Message<'_>, method: &str) {
         if method == "tools/call" {
             self.guard
                 .note("a call that wants no answer is refused: nobody could be told how it went");
@@ -205,7 +209,7 @@ impl Relay {
         self.to_server(message.line());
     }
 
-    fn answer_of_client(&self, message: &Message<'_>, id: Option<Id>) {
+    fn answer_of_client(self: &Arc<Self>, message: &Message<'_>, id: Option<Id>) {
         let waits = id.and_then(|id| lock(&self.state).own.remove(&id));
         match waits {
             Some(waits) => reply_to(&waits, message),
@@ -225,7 +229,7 @@ impl Relay {
         };
         let from = self.whose(&call, call_id);
         let mut turn = Some(turn);
-        let cleared = self.guard.clear(&call, &from, &**self, &mut turn);
+        let cleared = self.guard.clear(&call, &from, self, &mut turn);
         let sent = match cleared {
             Cleared::Go(sent) => sent,
             Cleared::Answer(result) => {
@@ -284,7 +288,21 @@ impl Relay {
 
     /// Takes one line of the server.
     pub fn from_server(self: &Arc<Self>, line: Vec<u8>) {
-        let message = match Message::read(&line) {
+        let text = core::str::from_utf8(&line).unwrap_or_default();
+        if text.is_empty() || self.bridge.is_idle() {
+            return self.said_by_server(&line);
+        }
+        let moves = self.bridge.to_client(text);
+        for line in &moves.to_server {
+            write_line(&self.server, line);
+        }
+        for line in &moves.to_client {
+            self.said_by_server(line.as_bytes());
+        }
+    }
+
+    fn said_by_server(self: &Arc<Self>, line: &[u8]) {
+        let message = match Message::read(line) {
             Ok(message) => message,
             Err(flaw) => {
                 self.guard.note(&format!("what the server wrote is not passed on: {flaw}"));
@@ -314,7 +332,7 @@ impl Relay {
         self.guard.note(&format!("what the server wrote is not passed on: {}", Flaw::Oversized));
     }
 
-    fn sample(&self, line: &str) {
+    fn sample(self: &Arc<Self>, line: &str) {
         let Ok(message) = Message::read(line.as_bytes()) else { return };
         let params = message.params().unwrap_or_default();
         if self.guard.say("sampling/createMessage", params) {
@@ -396,7 +414,7 @@ impl Relay {
     // Time and end.
 
     /// Gives up what has taken too long.
-    pub fn tick(&self, now: Instant) {
+    pub fn tick(self: &Arc<Self>, now: Instant) {
         let mut late = Vec::new();
         let mut state = lock(&self.state);
         for (id, pending) in &mut state.pending {
@@ -458,11 +476,27 @@ impl Relay {
         write_line(&self.client, line);
     }
 
-    fn to_server(&self, line: &str) {
-        write_line(&self.server, line);
+    fn to_server(self: &Arc<Self>, line: &str) {
+        if self.bridge.is_idle() {
+            return write_line(&self.server, line);
+        }
+        let Moves { to_server, to_client } = self.bridge.to_server(line);
+        for line in &to_server {
+            write_line(&self.server, line);
+        }
+        for line in &to_client {
+            self.said_by_server(line.as_bytes());
+        }
     }
 
-    fn own(&self, to: &Mutex<Sink>, method: &str, params: &str, patience: Duration) -> Reply {
+    /// Asks something of our own, and waits.
+    fn own(
+        &self,
+        send: impl FnOnce(&str),
+        method: &str,
+        params: &str,
+        patience: Duration,
+    ) -> Reply {
         let (tell, told): (Sender<Reply>, Receiver<Reply>) = channel();
         let mut state = lock(&self.state);
         if state.is_closed {
@@ -472,14 +506,11 @@ impl Relay {
         let id = Id::ours(&format!("actum-{}-{}", self.nonce, state.asked));
         state.own.insert(id.clone(), tell);
         drop(state);
-        write_line(
-            to,
-            &format!(
-                "{{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":{},\"params\":{params}}}",
-                id.as_json(),
-                quoted(method)
-            ),
-        );
+        send(&format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":{},\"params\":{params}}}",
+            id.as_json(),
+            quoted(method)
+        ));
         match told.recv_timeout(patience) {
             Ok(reply) => reply,
             Err(RecvTimeoutError::Timeout) => {
@@ -491,14 +522,14 @@ impl Relay {
     }
 }
 
-impl Ends for Relay {
+impl Ends for Arc<Relay> {
     fn ask_server(&self, method: &str, params: &str) -> Result<Reply, String> {
         let patience = if method == "tools/list" { LIST_FOR } else { self.call_for };
-        Ok(self.own(&self.server, method, params, patience))
+        Ok(self.own(|line| self.to_server(line), method, params, patience))
     }
 
     fn ask_client(&self, params: &str) -> Option<String> {
-        match self.own(&self.client, "elicitation/create", params, ASKED_FOR) {
+        match self.own(|line| self.to_client(line), "elicitation/create", params, ASKED_FOR) {
             Reply::Result(result) => Some(result),
             Reply::Error(_) | Reply::Lost | Reply::TimedOut | Reply::Cancelled => None,
         }
