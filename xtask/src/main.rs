@@ -28,7 +28,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "bench",
-        about: "what the ledger costs, measured here and now; --quick, --markdown, --json FILE",
+        about: "what the ledger costs, measured here and now; --quick, --guard, --markdown, --json FILE",
         run: bench::run,
     },
     Command {
