@@ -7,6 +7,7 @@
 mod bench;
 mod ci;
 mod dice;
+mod lab;
 mod peers;
 mod repository;
 mod sim;
@@ -30,6 +31,11 @@ const COMMANDS: &[Command] = &[
         name: "bench",
         about: "what the ledger costs, measured here and now; --quick, --guard, --markdown, --json FILE",
         run: bench::run,
+    },
+    Command {
+        name: "lab",
+        about: "plays stubs and recorded models, and holds the published report to it; --write renews it",
+        run: lab::run,
     },
     Command {
         name: "sim",
