@@ -3,6 +3,7 @@
 
 mod bridge;
 mod gate;
+mod http;
 mod message;
 mod own;
 mod pool;
@@ -17,6 +18,7 @@ pub use gate::{
     BEHIND_BYTES_MAX, BEHIND_MAX, Guard, META_OURS, Note, PAGES_MAX, QUESTION, STATELESS,
     STEPS_PER_CALL_MAX, Settings,
 };
+pub use http::{AT_ONCE_MAX, HEADER_MAX, Http, HttpError};
 pub use message::{
     Answered, ClientMeta, Definition, Flaw, ID_MAX, Id, Kind, LISTED_MAX, MEMBERS_MAX, MESSAGE_MAX,
     META_CAPABILITIES, META_CLIENT, META_VERSION, Message, ToolCall, can_show_forms, client_of,

@@ -82,7 +82,7 @@ enum Pending {
 }
 
 /// Methods whose answers are put before a model.
-fn is_shown(method: &str) -> bool {
+pub(crate) fn is_shown(method: &str) -> bool {
     matches!(
         method,
         "initialize"
@@ -378,7 +378,7 @@ impl Relay {
         let Kind::Response { id, .. } = &message.kind else { return };
         let passes = match pending {
             Pending::Passed | Pending::Deciding { .. } => Passes::AsItCame,
-            Pending::Shown { method } => self.shown(&message, &method),
+            Pending::Shown { method } => self.guard.shown(&message, &method),
             Pending::Left { sent, .. } => self.guard.settle(&sent, &reply_of(&message)),
             Pending::Given { up } => {
                 // Its run has ended already. Its client may still show it.
@@ -393,21 +393,6 @@ impl Relay {
                     "the ledger cannot be asked, and what is shown to a model is recorded first";
                 self.to_client(&error_line(id.as_ref(), -32603, what));
             }
-        }
-    }
-
-    fn shown(&self, message: &Message<'_>, method: &str) -> Passes {
-        let Some(result) = message.result() else {
-            let error = message.error().unwrap_or_default();
-            let shown = self.guard.say(method, error);
-            return if shown { Passes::AsItCame } else { Passes::Withheld };
-        };
-        let instead = if method == "tools/list" { self.guard.list(result) } else { None };
-        let shown = self.guard.say(method, instead.as_deref().unwrap_or(result));
-        match (shown, instead) {
-            (false, _) => Passes::Withheld,
-            (true, Some(instead)) => Passes::Instead(instead),
-            (true, None) => Passes::AsItCame,
         }
     }
 
@@ -545,7 +530,7 @@ fn write_line(to: &Mutex<Sink>, line: &str) {
     let _gone = to.write_all(&bytes).and_then(|()| to.flush());
 }
 
-fn error_line(id: Option<&Id>, code: i32, what: &str) -> String {
+pub(crate) fn error_line(id: Option<&Id>, code: i32, what: &str) -> String {
     let id = id.map_or("null", Id::as_json);
     format!(
         "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":{code},\"message\":{}}}}}",
@@ -553,7 +538,7 @@ fn error_line(id: Option<&Id>, code: i32, what: &str) -> String {
     )
 }
 
-fn reply_of(message: &Message<'_>) -> Reply {
+pub(crate) fn reply_of(message: &Message<'_>) -> Reply {
     match (message.result(), message.error()) {
         (Some(result), _) => Reply::Result(result.to_owned()),
         (None, Some(error)) => Reply::Error(error.to_owned()),
