@@ -6,5 +6,6 @@ mod command;
 mod endpoint;
 mod fake;
 mod model;
+mod recordings;
 mod scores;
 mod weights;
