@@ -8,6 +8,7 @@ mod bench;
 mod ci;
 mod dice;
 mod lab;
+mod peers;
 mod repository;
 mod sim;
 mod tidy;
@@ -28,7 +29,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "bench",
-        about: "what the ledger costs, measured here and now; --quick, --markdown, --json FILE",
+        about: "what the ledger costs, measured here and now; --quick, --guard, --markdown, --json FILE",
         run: bench::run,
     },
     Command {
@@ -40,6 +41,11 @@ const COMMANDS: &[Command] = &[
         name: "sim",
         about: "one ledger, many sessions, a failing disk; --seed N, --steps M, --seconds S",
         run: sim::run,
+    },
+    Command {
+        name: "peers",
+        about: "the guard between clients and servers of others, from npm and PyPI; no part of ci",
+        run: peers::run,
     },
 ];
 

@@ -1,6 +1,7 @@
 //! The command line of the guard, and the help that teaches it.
 
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -39,11 +40,19 @@ pub(crate) struct Guard {
     #[arg(long, value_parser = duration, value_name = "TIME", default_value = "1h")]
     pub(crate) timeout: Duration,
 
+    /// Listen here instead, on an address of this machine: 127.0.0.1:8765
+    #[arg(long, value_name = "ADDR", requires = "to", conflicts_with = "command")]
+    pub(crate) http: Option<SocketAddr>,
+
+    /// The server's address, for --http
+    #[arg(long, value_name = "URL", requires = "http")]
+    pub(crate) to: Option<String>,
+
     #[command(flatten)]
     pub(crate) door: Door,
 
     /// The command that starts the server
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(last = true, required_unless_present = "http", value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
 }
 

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use actum_core::{Call, ChannelName, Owner};
-use actum_serve::guard::{Ended, Guard, Opened, Own, Piped, Settings, Sight, Who};
+use actum_serve::guard::{Ended, Guard, Http, Opened, Own, Piped, Settings, Sight, Who};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -38,6 +40,9 @@ fn relay(context: &Context, args: &args::Guard) -> Outcome<u8> {
         session: args.session.as_deref().map(session).transpose()?,
     };
     let guard = Guard::new(settings, Arc::new(port), Box::new(note)).map_err(|e| failed(&e))?;
+    if let (Some(address), Some(url)) = (args.http, &args.to) {
+        return listen(Arc::new(guard), address, url, args.timeout);
+    }
     let piped = Piped::new(args.timeout);
     let stop = piped.stop();
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(|error| failed(&error))?;
@@ -55,6 +60,17 @@ fn relay(context: &Context, args: &args::Guard) -> Outcome<u8> {
             Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(FAILED))
         }
     }
+}
+
+fn listen(guard: Arc<Guard>, address: SocketAddr, url: &str, call_for: Duration) -> Outcome<u8> {
+    let http = Http::listen(guard, address, url, call_for).map_err(|error| failed(&error))?;
+    let shown = http.address().unwrap_or(address);
+    note(&format!("listening on http://{shown}, before {url}"));
+    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(|error| failed(&error))?;
+    let stops = Arc::clone(&http);
+    std::thread::spawn(move || signals.forever().for_each(|_signal| stops.stop()));
+    http.serve();
+    Ok(0)
 }
 
 fn failed(error: &dyn std::error::Error) -> Failure {

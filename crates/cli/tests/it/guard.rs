@@ -108,6 +108,14 @@ fn a_fresh_guard_is_usable_after_one_review_and_can_be_undone() {
     assert!(ask("read_notes", "{}").contains("ward-7.csv was validated"));
     let heard = ask("insert_record", r#"{"source":"ward-7.csv","content":"1,2"}"#);
     assert!(heard.contains("nobody_to_ask") && heard.contains("actum approve"), "{heard}");
+    // Its owner approves it from a shell meanwhile, and it goes, once.
+    let (_, receipt) = heard.split_once("actum approve ").unwrap();
+    let receipt = receipt.split('"').next().unwrap();
+    shell.quietly(&format!("actum approve {receipt} --yes"));
+    let heard = ask("insert_record", r#"{"source":"ward-7.csv","content":"1,2"}"#);
+    assert!(heard.contains("inserted 1 records"), "{heard}");
+    let heard = ask("insert_record", r#"{"source":"ward-7.csv","content":"1,2"}"#);
+    assert!(heard.contains("nobody_to_ask"), "{heard}");
     drop(to);
     assert!(guard.wait().unwrap().success());
 
@@ -137,6 +145,10 @@ fn a_guard_without_a_ledger_a_caller_or_a_server_says_so_before_it_starts() {
         ("ACTUM_CREDENTIAL=abc actum guard --name x --as nobody -- cat", "not known"),
         ("actum guard --name x --yes -- /nowhere/server", "cannot start the server"),
         ("actum guard --name 'a b' --yes -- cat", "tool"),
+        ("actum guard --name x --yes --http 0.0.0.0:0 --to http://localhost", "loopback"),
+        ("actum guard --name x --yes --http 127.0.0.1:0 --to localhost", "no address"),
+        ("actum guard --name x --yes --http 127.0.0.1:0", "--to"),
+        ("actum guard --name x --yes", "COMMAND"),
     ] {
         let said = shell.said(line);
         assert!(said.code != 0 && said.err.contains(part) && said.out.is_empty(), "{line}: {said}");

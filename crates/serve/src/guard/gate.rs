@@ -11,8 +11,8 @@ use actum_store::{CONTENT_MAX, arguments_to_json};
 use serde_json::value::RawValue;
 
 use super::message::{
-    Answered, Definition, META_CAPABILITIES, META_CLIENT, META_VERSION, ToolCall, definitions,
-    members_of, quoted, texts,
+    Answered, Definition, META_CAPABILITIES, META_CLIENT, META_VERSION, Message, ToolCall,
+    definitions, members_of, quoted, texts,
 };
 use super::pool::{Turn, lock};
 use super::port::{
@@ -668,6 +668,22 @@ impl Guard {
             lock(&self.listed).insert(digest);
         }
         shown
+    }
+
+    /// Records an answer that is put before the model, and says what of it is passed on.
+    pub(crate) fn shown(&self, message: &Message<'_>, method: &str) -> Passes {
+        let Some(result) = message.result() else {
+            let error = message.error().unwrap_or_default();
+            let shown = self.say(method, error);
+            return if shown { Passes::AsItCame } else { Passes::Withheld };
+        };
+        let instead = if method == "tools/list" { self.list(result) } else { None };
+        let shown = self.say(method, instead.as_deref().unwrap_or(result));
+        match (shown, instead) {
+            (false, _) => Passes::Withheld,
+            (true, Some(instead)) => Passes::Instead(instead),
+            (true, None) => Passes::AsItCame,
+        }
     }
 
     // Definitions.

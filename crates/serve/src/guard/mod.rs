@@ -1,7 +1,9 @@
 //! The guard: a relay between an MCP client and an MCP server that asks the gate before each call of a tool. `docs/guard.md` is
 //! the page for users.
 
+mod bridge;
 mod gate;
+mod http;
 mod message;
 mod own;
 mod pool;
@@ -11,10 +13,12 @@ pub mod review;
 mod seal;
 mod stdio;
 
+pub use bridge::{OPEN_MAX, ROUNDS_MAX};
 pub use gate::{
     BEHIND_BYTES_MAX, BEHIND_MAX, Guard, META_OURS, Note, PAGES_MAX, QUESTION, STATELESS,
     STEPS_PER_CALL_MAX, Settings,
 };
+pub use http::{AT_ONCE_MAX, HEADER_MAX, Http, HttpError};
 pub use message::{
     Answered, ClientMeta, Definition, Flaw, ID_MAX, Id, Kind, LISTED_MAX, MEMBERS_MAX, MESSAGE_MAX,
     META_CAPABILITIES, META_CLIENT, META_VERSION, Message, ToolCall, can_show_forms, client_of,

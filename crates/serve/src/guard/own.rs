@@ -2,9 +2,10 @@
 //! by one process alone.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use actum_core::policy::{ToolClass, ToolRule};
 use actum_core::{
@@ -12,7 +13,7 @@ use actum_core::{
     Digest, EntryKind, Gate, ItemKind, Journal, Judged, Ledger, LimitKind, MemoryRequest,
     NewAudience, NewCall, NewCallEnd, NewEntry, NewLimit, NewMandate, NewObservation, NewRecall,
     NewStart, Outcome, Owner, Permit, Presence, Purpose, Reading, Request, SessionName, Space,
-    SubjectName, Surroundings, ToolName, Value, ValueKind, Views, hex,
+    SubjectName, Surroundings, ToolName, Value, ValueKind, Views, content_digest, hex,
 };
 use actum_store::{
     AcceptedPolicy, Cache, CacheError, FileJournal, Places, RealDisk, Store, Writer, call_to_json,
@@ -20,6 +21,7 @@ use actum_store::{
 };
 use zeroize::Zeroizing;
 
+use super::pool::lock;
 use super::port::{
     Ask, Consent, Held, Listed, Observation, Pin, Port, PortError, Receipt, Ruling, Sight, Terms,
     Traced,
@@ -111,7 +113,7 @@ impl<J: Journal + Send> Desk for HeldOpen<J> {
         work: impl FnOnce(&mut Ledger<J>, Option<&AcceptedPolicy>, &Reading) -> R,
     ) -> Result<R, PortError> {
         // A ledger in the middle of which somebody panicked has closed itself, or is as it was.
-        let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ledger = lock(&self.ledger);
         Ok(work(&mut ledger, self.policy.as_ref(), &(self.clock)()))
     }
 }
@@ -169,7 +171,15 @@ pub struct Own<D> {
 impl<D: Desk> Own<D> {
     /// Asks at this desk, as this caller, about this project.
     pub fn new(desk: D, who: Who, places: &Places) -> Self {
-        Self { desk, who, things: Things { cache: Cache::of(places), places: places.clone() } }
+        Self {
+            desk,
+            who,
+            things: Things {
+                cache: Cache::of(places),
+                places: places.clone(),
+                kept: Mutex::default(),
+            },
+        }
     }
 
     /// Whether the ledger can be asked, by this caller.
@@ -224,7 +234,7 @@ impl<D: Desk> Port for Own<D> {
     fn observe(&self, session: &SessionName, seen: &Observation<'_>) -> Result<(), PortError> {
         let channel = ChannelName::new(seen.channel).map_err(said)?;
         let author = AuthorName::new(seen.author).map_err(said)?;
-        let contents = seen.texts.iter().map(|text| self.things.cache.keep(text));
+        let contents = seen.texts.iter().map(|text| self.things.keep(text));
         let contents: Vec<Digest> = contents.collect::<Result<_, _>>().map_err(cache)?;
         self.ask(Presence::Nobody, |ledger, gate, by, reading| {
             for content in contents {
@@ -302,7 +312,7 @@ impl<D: Desk> Port for Own<D> {
     }
 
     fn pin(&self, session: &SessionName, name: &str, definition: &str) -> Result<Pin, PortError> {
-        let content = self.things.cache.keep(definition).map_err(cache)?;
+        let content = self.things.keep(definition).map_err(cache)?;
         let (event, before) = self.ask(Presence::Nobody, |ledger, gate, by, reading| {
             let namespace =
                 gate.force.map(|force| force.policy.namespace().clone()).unwrap_or_default();
@@ -433,12 +443,54 @@ fn mandate(held: &Held<'_>, audience: NewAudience, now_ms: u64) -> Result<NewMan
 struct Things {
     cache: Cache,
     places: Places,
+    kept: Mutex<Kept>,
+}
+
+/// Bytes of texts that are held beside the cache on disk: every call looks through its whole context.
+const KEPT_MAX: usize = 32 << 20;
+
+/// Texts that were read, or kept, under the very digests that they have.
+#[derive(Debug, Default)]
+struct Kept {
+    texts: BTreeMap<Digest, Arc<str>>,
+    bytes: usize,
+}
+
+impl Kept {
+    fn take(&mut self, digest: Digest, text: &str) {
+        if self.bytes + text.len() > KEPT_MAX {
+            // What is needed is read again.
+            *self = Self::default();
+        }
+        if self.texts.insert(digest, text.into()).is_none() {
+            self.bytes += text.len();
+        }
+    }
+}
+
+impl Things {
+    fn keep(&self, text: &str) -> Result<Digest, CacheError> {
+        let digest = content_digest(text);
+        if lock(&self.kept).texts.contains_key(&digest) {
+            // It was written before, or read.
+            return Ok(digest);
+        }
+        let digest = self.cache.keep(text)?;
+        lock(&self.kept).take(digest, text);
+        Ok(digest)
+    }
 }
 
 impl Surroundings for Things {
     fn content(&self, digest: &Digest) -> Content<'_> {
+        if let Some(text) = lock(&self.kept).texts.get(digest) {
+            return Content::Known(Cow::Owned(text.to_string()));
+        }
         match self.cache.read(digest) {
-            Ok(Some(text)) => Content::Known(Cow::Owned(text)),
+            Ok(Some(text)) => {
+                lock(&self.kept).take(*digest, &text);
+                Content::Known(Cow::Owned(text))
+            }
             Ok(None) => Content::Missing,
             // Whatever else is wrong with it, it is not the text.
             Err(_) => Content::Edited,

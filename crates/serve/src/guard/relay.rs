@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use actum_core::{Value, hex};
 use actum_store::{call_from_json, random};
 
+use super::bridge::{Bridge, Moves};
 use super::gate::{Askable, Cleared, Ends, From, Guard, Passes, Reply, Sent};
 use super::message::{
     Flaw, Id, Kind, MESSAGE_MAX, Message, ToolCall, can_show_forms, client_of, quoted,
@@ -40,6 +41,7 @@ pub struct Relay {
     state: Mutex<State>,
     pool: Pool,
     turns: Turns,
+    bridge: Bridge,
     /// What our own ids and call ids begin with; nobody can guess it.
     nonce: String,
     call_for: Duration,
@@ -80,7 +82,7 @@ enum Pending {
 }
 
 /// Methods whose answers are put before a model.
-fn is_shown(method: &str) -> bool {
+pub(crate) fn is_shown(method: &str) -> bool {
     matches!(
         method,
         "initialize"
@@ -108,6 +110,7 @@ impl Relay {
         call_for: Duration,
     ) -> Result<Arc<Self>, PortError> {
         let nonce = random::<8>().map_err(|error| PortError::of(&error))?;
+        let nonce = hex(&*nonce);
         Ok(Arc::new(Self {
             guard,
             client: Mutex::new(client),
@@ -115,7 +118,8 @@ impl Relay {
             state: Mutex::default(),
             pool: Pool::default(),
             turns: Turns::default(),
-            nonce: hex(&*nonce),
+            bridge: Bridge::new(&nonce),
+            nonce,
             call_for,
         }))
     }
@@ -174,7 +178,7 @@ impl Relay {
         self.to_server(message.line());
     }
 
-    fn notification(&self, message: &Message<'_>, method: &str) {
+    fn notification(self: &Arc<Self>, message: &Message<'_>, method: &str) {
         if method == "tools/call" {
             self.guard
                 .note("a call that wants no answer is refused: nobody could be told how it went");
@@ -205,7 +209,7 @@ impl Relay {
         self.to_server(message.line());
     }
 
-    fn answer_of_client(&self, message: &Message<'_>, id: Option<Id>) {
+    fn answer_of_client(self: &Arc<Self>, message: &Message<'_>, id: Option<Id>) {
         let waits = id.and_then(|id| lock(&self.state).own.remove(&id));
         match waits {
             Some(waits) => reply_to(&waits, message),
@@ -225,7 +229,7 @@ impl Relay {
         };
         let from = self.whose(&call, call_id);
         let mut turn = Some(turn);
-        let cleared = self.guard.clear(&call, &from, &**self, &mut turn);
+        let cleared = self.guard.clear(&call, &from, self, &mut turn);
         let sent = match cleared {
             Cleared::Go(sent) => sent,
             Cleared::Answer(result) => {
@@ -284,7 +288,21 @@ impl Relay {
 
     /// Takes one line of the server.
     pub fn from_server(self: &Arc<Self>, line: Vec<u8>) {
-        let message = match Message::read(&line) {
+        let text = core::str::from_utf8(&line).unwrap_or_default();
+        if text.is_empty() || self.bridge.is_idle() {
+            return self.said_by_server(&line);
+        }
+        let moves = self.bridge.to_client(text);
+        for line in &moves.to_server {
+            write_line(&self.server, line);
+        }
+        for line in &moves.to_client {
+            self.said_by_server(line.as_bytes());
+        }
+    }
+
+    fn said_by_server(self: &Arc<Self>, line: &[u8]) {
+        let message = match Message::read(line) {
             Ok(message) => message,
             Err(flaw) => {
                 self.guard.note(&format!("what the server wrote is not passed on: {flaw}"));
@@ -314,7 +332,7 @@ impl Relay {
         self.guard.note(&format!("what the server wrote is not passed on: {}", Flaw::Oversized));
     }
 
-    fn sample(&self, line: &str) {
+    fn sample(self: &Arc<Self>, line: &str) {
         let Ok(message) = Message::read(line.as_bytes()) else { return };
         let params = message.params().unwrap_or_default();
         if self.guard.say("sampling/createMessage", params) {
@@ -360,7 +378,7 @@ impl Relay {
         let Kind::Response { id, .. } = &message.kind else { return };
         let passes = match pending {
             Pending::Passed | Pending::Deciding { .. } => Passes::AsItCame,
-            Pending::Shown { method } => self.shown(&message, &method),
+            Pending::Shown { method } => self.guard.shown(&message, &method),
             Pending::Left { sent, .. } => self.guard.settle(&sent, &reply_of(&message)),
             Pending::Given { up } => {
                 // Its run has ended already. Its client may still show it.
@@ -378,25 +396,10 @@ impl Relay {
         }
     }
 
-    fn shown(&self, message: &Message<'_>, method: &str) -> Passes {
-        let Some(result) = message.result() else {
-            let error = message.error().unwrap_or_default();
-            let shown = self.guard.say(method, error);
-            return if shown { Passes::AsItCame } else { Passes::Withheld };
-        };
-        let instead = if method == "tools/list" { self.guard.list(result) } else { None };
-        let shown = self.guard.say(method, instead.as_deref().unwrap_or(result));
-        match (shown, instead) {
-            (false, _) => Passes::Withheld,
-            (true, Some(instead)) => Passes::Instead(instead),
-            (true, None) => Passes::AsItCame,
-        }
-    }
-
     // Time and end.
 
     /// Gives up what has taken too long.
-    pub fn tick(&self, now: Instant) {
+    pub fn tick(self: &Arc<Self>, now: Instant) {
         let mut late = Vec::new();
         let mut state = lock(&self.state);
         for (id, pending) in &mut state.pending {
@@ -458,11 +461,27 @@ impl Relay {
         write_line(&self.client, line);
     }
 
-    fn to_server(&self, line: &str) {
-        write_line(&self.server, line);
+    fn to_server(self: &Arc<Self>, line: &str) {
+        if self.bridge.is_idle() {
+            return write_line(&self.server, line);
+        }
+        let Moves { to_server, to_client } = self.bridge.to_server(line);
+        for line in &to_server {
+            write_line(&self.server, line);
+        }
+        for line in &to_client {
+            self.said_by_server(line.as_bytes());
+        }
     }
 
-    fn own(&self, to: &Mutex<Sink>, method: &str, params: &str, patience: Duration) -> Reply {
+    /// Asks something of our own, and waits.
+    fn own(
+        &self,
+        send: impl FnOnce(&str),
+        method: &str,
+        params: &str,
+        patience: Duration,
+    ) -> Reply {
         let (tell, told): (Sender<Reply>, Receiver<Reply>) = channel();
         let mut state = lock(&self.state);
         if state.is_closed {
@@ -472,14 +491,11 @@ impl Relay {
         let id = Id::ours(&format!("actum-{}-{}", self.nonce, state.asked));
         state.own.insert(id.clone(), tell);
         drop(state);
-        write_line(
-            to,
-            &format!(
-                "{{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":{},\"params\":{params}}}",
-                id.as_json(),
-                quoted(method)
-            ),
-        );
+        send(&format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":{},\"params\":{params}}}",
+            id.as_json(),
+            quoted(method)
+        ));
         match told.recv_timeout(patience) {
             Ok(reply) => reply,
             Err(RecvTimeoutError::Timeout) => {
@@ -491,14 +507,14 @@ impl Relay {
     }
 }
 
-impl Ends for Relay {
+impl Ends for Arc<Relay> {
     fn ask_server(&self, method: &str, params: &str) -> Result<Reply, String> {
         let patience = if method == "tools/list" { LIST_FOR } else { self.call_for };
-        Ok(self.own(&self.server, method, params, patience))
+        Ok(self.own(|line| self.to_server(line), method, params, patience))
     }
 
     fn ask_client(&self, params: &str) -> Option<String> {
-        match self.own(&self.client, "elicitation/create", params, ASKED_FOR) {
+        match self.own(|line| self.to_client(line), "elicitation/create", params, ASKED_FOR) {
             Reply::Result(result) => Some(result),
             Reply::Error(_) | Reply::Lost | Reply::TimedOut | Reply::Cancelled => None,
         }
@@ -514,7 +530,7 @@ fn write_line(to: &Mutex<Sink>, line: &str) {
     let _gone = to.write_all(&bytes).and_then(|()| to.flush());
 }
 
-fn error_line(id: Option<&Id>, code: i32, what: &str) -> String {
+pub(crate) fn error_line(id: Option<&Id>, code: i32, what: &str) -> String {
     let id = id.map_or("null", Id::as_json);
     format!(
         "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":{code},\"message\":{}}}}}",
@@ -522,7 +538,7 @@ fn error_line(id: Option<&Id>, code: i32, what: &str) -> String {
     )
 }
 
-fn reply_of(message: &Message<'_>) -> Reply {
+pub(crate) fn reply_of(message: &Message<'_>) -> Reply {
     match (message.result(), message.error()) {
         (Some(result), _) => Reply::Result(result.to_owned()),
         (None, Some(error)) => Reply::Error(error.to_owned()),

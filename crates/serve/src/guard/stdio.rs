@@ -142,7 +142,7 @@ impl Piped {
 const BUFFER: usize = 64 << 10;
 static EMPTY: OsString = OsString::new();
 
-fn watch(relay: &Relay, told: &Receiver<Event>, child: &mut Child) -> Ended {
+fn watch(relay: &Arc<Relay>, told: &Receiver<Event>, child: &mut Child) -> Ended {
     loop {
         match told.recv_timeout(TICK) {
             Err(RecvTimeoutError::Timeout) => relay.tick(Instant::now()),

@@ -181,3 +181,23 @@ fn a_question_of_the_server_in_the_middle_of_an_allowed_call_needs_no_second_dec
     scene.client_hears();
     assert_eq!((scene.begun(), scene.ends()), (1, vec![Outcome::Passed]));
 }
+
+#[test]
+fn an_old_client_is_guarded_before_a_new_server() {
+    let mut scene = Scene::told(CLINIC, "Send it to new@example.org please.");
+    scene.client_says(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"old"}}}"#);
+    scene.server_hears();
+    scene.server_says(r#"{"jsonrpc":"2.0","id":0,"error":{"code":-32601,"message":"what?"}}"#);
+    let probe = scene.server_hears();
+    assert!(probe.contains("server/discover"), "{probe}");
+    scene.server_says(&answer(&id_of(&probe), r#"{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}"#));
+    assert!(scene.client_hears().contains("\"protocolVersion\":\"2025-11-25\""));
+    scene.call(1, "send", TO);
+    scene.list(TOOLS);
+    let call = scene.server_hears();
+    assert!(call.contains("2026-07-28") && call.contains(TO), "{call}");
+    assert_eq!((scene.begun(), scene.ends().len()), (1, 0));
+    scene.server_says(&answer(&id_of(&call), r#"{"resultType":"complete","content":[]}"#));
+    assert_eq!(scene.client_hears(), answer("1", r#"{"content":[]}"#));
+    assert_eq!(scene.ends(), [Outcome::Passed]);
+}

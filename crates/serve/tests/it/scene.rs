@@ -8,9 +8,11 @@ use std::sync::{Arc, Mutex};
 
 use actum_core::{
     Batch, Digest, Event, Journal, JournalFailed, KeyFile, Keyring, Layout, Ledger, LedgerId,
-    Outcome, Owner, Position, Reading, Root, Seen, Space,
+    Outcome, Owner, Position, Reading, Root, Seen, SessionName, Space,
 };
-use actum_serve::guard::{CALL_FOR, Guard, HeldOpen, Own, Port, Relay, Settings, Sight, Who};
+use actum_serve::guard::{
+    CALL_FOR, Guard, HeldOpen, Observation, Own, Port, Relay, Settings, Sight, Who,
+};
 use actum_store::{AcceptedPolicy, Places};
 use actum_testkit::memory::Memory;
 use tempfile::TempDir;
@@ -98,6 +100,30 @@ pub(crate) fn port_on(kept: &Kept, policy: &str, folder: &TempDir) -> Arc<dyn Po
     Arc::new(Own::new(desk, Who::Owner(Owner::YesFlag), &places))
 }
 
+/// The user says something, as a hook tells.
+pub(crate) fn turn(port: &dyn Port, session: &SessionName, turn: &str) {
+    let texts = vec![turn.to_owned()];
+    let (seen, channel, author) = (Seen::Turn, "user", "user");
+    port.observe(session, &Observation { seen, channel, author, texts, answers: None }).unwrap();
+}
+
+/// How each run went.
+pub(crate) fn ends(kept: &Kept) -> Vec<Outcome> {
+    events(
+        kept,
+        &keys(),
+        |event| if let Event::Ended(it) = event { Some(it.outcome) } else { None },
+    )
+}
+
+fn events<T>(kept: &Kept, keys: &Keyring, which: impl Fn(&Event<'_>) -> Option<T>) -> Vec<T> {
+    let kept = kept.0.lock().unwrap();
+    let layout = Layout::read(kept.0.segment(), keys, &Position::START);
+    let checks = vec![layout.check(0..layout.len())];
+    let verified = layout.conclude(checks);
+    verified.records().filter_map(|record| which(&record.event()?)).collect()
+}
+
 impl Scene {
     pub(crate) fn new(policy: &str, sight: Sight) -> Self {
         Self::joining(policy, sight, None)
@@ -113,16 +139,7 @@ impl Scene {
         let port = port_on(&kept, policy, &folder);
         let session = turn.map(|turn| {
             let session = port.open(Sight::Partial).unwrap();
-            let texts = vec![turn.to_owned()];
-            let (seen, author) = (Seen::Turn, "user");
-            let turn = actum_serve::guard::Observation {
-                seen,
-                channel: "user",
-                author,
-                texts,
-                answers: None,
-            };
-            port.observe(&session, &turn).unwrap();
+            self::turn(&*port, &session, turn);
             session
         });
         let settings = Settings { name: SERVER.to_owned(), sight, session };
@@ -179,7 +196,7 @@ impl Scene {
 
     /// What of these events is in the ledger: how each run went, by its tool or step.
     pub(crate) fn ends(&self) -> Vec<Outcome> {
-        self.events(|event| if let Event::Ended(it) = event { Some(it.outcome) } else { None })
+        ends(&self.kept)
     }
 
     pub(crate) fn begun(&self) -> usize {
@@ -203,11 +220,7 @@ impl Scene {
     }
 
     pub(crate) fn events<T>(&self, which: impl Fn(&Event<'_>) -> Option<T>) -> Vec<T> {
-        let kept = self.kept.0.lock().unwrap();
-        let layout = Layout::read(kept.0.segment(), &self.keys, &Position::START);
-        let checks = vec![layout.check(0..layout.len())];
-        let verified = layout.conclude(checks);
-        verified.records().filter_map(|record| which(&record.event()?)).collect()
+        events(&self.kept, &self.keys, which)
     }
 
     /// The disk is gone from now on.
