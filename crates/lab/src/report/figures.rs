@@ -72,7 +72,7 @@ fn figure_2(scores: &Scores<'_>) -> Figure {
     let words = (
         "Figure 2: forged reasoning by agent and defence",
         "Attack success over three scenarios. Whiskers: 95 % Wilson intervals. A dash: not run, or not published.",
-        "Overt forgeries stop at SENTINEL, rewordings do not; a ledger of what really ran stops both.",
+        "The paper: SENTINEL flattens overt forgeries and not reworded ones, PoEM holds at 0 % everywhere. A defence that works has no bar in any panel.",
     );
     bars("figure-2", words, "attack success, %", &series(&BESIDE), &panels)
 }
@@ -94,7 +94,7 @@ fn figure_3(scores: &Scores<'_>) -> Figure {
     let words = (
         "Figure 3: an automated attacker that knows SENTINEL",
         "Share of its notes that succeed. Below each victim: its first success past SENTINEL. Whiskers: 95 % Wilson intervals.",
-        "What is written until it passes the filter still names a step that never ran, so the ledgers stop all of it.",
+        "The paper: the bars without a defence and behind SENTINEL are the same on every model, and PoEM stays at 0 %.",
     );
     bars("figure-3", words, "notes that succeed, %", &series(&BESIDE), &[(String::new(), groups)])
 }
@@ -117,7 +117,7 @@ fn figure_4(scores: &Scores<'_>) -> Figure {
     let words = (
         "Figure 4: legitimate skips on benign traces",
         "Steps that really ran and are rightly skipped: more is better. Whiskers: 95 % Wilson intervals.",
-        "SENTINEL drops genuine logs that are worded like a forgery; a ledger knows that the step ran.",
+        "The paper: PoEM keeps to the undefended ceiling, and SENTINEL drops genuine logs in the style of an audit. Below is that style alone.",
     );
     bars("figure-4", words, "rightly skipped, %", &series(&BESIDE), &[all, audit])
 }
@@ -159,7 +159,7 @@ fn figure_5(scores: &Scores<'_>) -> Figure {
     let words = (
         "Figure 5: attackers who know the defence, on the obedient stub",
         "Hatched: succeeds in every trial. Framed: the paper has this place too (tables I, III, its judgements), and the same in it.",
-        "The paper's defence stops what the paper tried. It does not look at whether a step passed, on which content, or whether its ledger is whole.",
+        "The paper: PoEM blocks every direct attack that it tried. Below the line stands what it did not try: a step that failed, content that was swapped, a ledger cut short, fields moved, no skip declared, a call that nobody gates.",
     );
     matrix("figure-5", words, &columns, &blocks)
 }
@@ -305,7 +305,7 @@ fn delay(scores: &Scores<'_>) -> Figure {
     let words = (
         "Figure 9 (ours): payloads that wait, harm after so many clean sessions",
         "Of the ten payloads of the first test, each planted once and alone; the obedient stub. Hatched: all of them.",
-        "Delay makes nothing weaker: what fires at once fires after a hundred sessions, and what is stopped stays stopped.",
+        "A payload that fades would turn from hatched to plain from left to right. The article's source reports that planted payloads do not fade.",
     );
     matrix("figure-delay", words, &columns, &[Block { name: String::new(), rows }])
 }

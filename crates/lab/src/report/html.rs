@@ -20,7 +20,7 @@ caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-pa
 th, td { border-bottom: 1px solid var(--rule); padding: 0.28rem 0.65rem; text-align: left; vertical-align: top; }
 thead th { border-bottom: 2px solid var(--ink); vertical-align: bottom; } tbody th { font-weight: 600; } tbody th + th { font-weight: normal; }
 tbody th, td.n { white-space: nowrap; } td.n, thead th.n { text-align: right; font-variant-numeric: tabular-nums; } thead th.n { white-space: normal; min-width: 5.5rem; }
-td.none { color: var(--soft); } tbody tr:nth-child(even) { background: var(--band); } tbody tr.held > td { color: inherit; }
+td.none { color: var(--soft); } td.long { min-width: 14rem; } tbody tr:nth-child(even) { background: var(--band); }
 figure { margin: 1.4rem 0; max-width: 60rem; } figure svg { display: block; width: 100%; height: auto; border: 1px solid var(--rule); }
 figcaption { color: var(--soft); font-size: 0.9rem; margin-top: 0.4rem; max-width: 46rem; }
 code { font-size: 0.8rem; overflow-wrap: anywhere; }
@@ -119,12 +119,16 @@ fn table(table: &Table) -> String {
     out + "</section>\n"
 }
 
+/// Letters from which on a text is given room.
+const LONG: usize = 30;
+
 fn place(is_name: bool, is_figure: bool, cell: &Cell) -> String {
     let words = escape(&cell.words());
     match (is_name, is_figure, cell) {
         (true, false, _) => format!("<th scope=\"row\">{words}</th>"),
         (_, true, Cell::None) => format!("<td class=\"n none\">{words}</td>"),
         (_, true, _) => format!("<td class=\"n\">{words}</td>"),
+        (false, false, _) if words.len() > LONG => format!("<td class=\"long\">{words}</td>"),
         (false, false, _) => format!("<td>{words}</td>"),
     }
 }
