@@ -88,6 +88,7 @@ impl ClientError {
                 | FailureCode::TooLong
                 | FailureCode::Who
                 | FailureCode::NotAllowed
+                | FailureCode::Usage
                 | FailureCode::Rejected => false,
             },
         }
@@ -402,12 +403,12 @@ impl Client {
         self.ask(&AskStatus {})
     }
 
-    /// Decisions as they are made, from now on or from an event on. The connection is the stream's from here.
+    /// Decisions as they are made, from now on. The connection is the stream's from here.
     ///
     /// # Errors
     /// As [`Client::ask`].
-    pub fn watch(mut self, from: Option<u64>) -> Result<Decisions, ClientError> {
-        self.ask(&Watch { from })?;
+    pub fn watch(mut self) -> Result<Decisions, ClientError> {
+        self.ask(&Watch {})?;
         let unlimited = self.writer.set_read_timeout(None);
         unlimited.map_err(|error| self.io(&error))?;
         Ok(Decisions { client: self })

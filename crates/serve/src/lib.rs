@@ -2,5 +2,7 @@
 //! What is decided is core's, what is kept is store's; here is how it is asked for from elsewhere.
 
 pub mod client;
+pub mod daemon;
+pub mod desk;
 pub mod socket;
 pub mod wire;

@@ -11,7 +11,7 @@ use super::told;
 use super::words;
 
 /// A question with the type of its answer.
-pub trait Asking: Serialize {
+pub trait Asking: Serialize + Into<Ask> {
     /// Its word on the wire.
     const WORD: &'static str;
     /// Its answer.
@@ -23,6 +23,12 @@ macro_rules! asks {
         $(impl Asking for $name {
             const WORD: &'static str = $word;
             type Told = $told;
+        }
+
+        impl From<$name> for Ask {
+            fn from(ask: $name) -> Self {
+                Self::$name(ask)
+            }
         })*
 
         /// Any question.
@@ -560,11 +566,7 @@ pub struct Finish {
 #[serde(deny_unknown_fields)]
 pub struct Status {}
 
-/// Asks for decisions as they are made: from now on, or from an event on.
+/// Asks for decisions as they are made, from now on.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Watch {
-    /// From this event on.
-    #[serde(default)]
-    pub from: Option<u64>,
-}
+pub struct Watch {}

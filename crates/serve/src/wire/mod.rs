@@ -97,7 +97,9 @@ pub enum FailureCode {
     Who,
     /// The caller may not ask that.
     NotAllowed,
-    /// Something asked for is not so: an unknown session, a receipt of another call, a name that is none.
+    /// Something is not written as it is wanted: a name that is none, arguments that are no object, a text over its limit.
+    Usage,
+    /// Something asked for is not so: an unknown session, a receipt of another call.
     Rejected,
     /// So many requests wait that no more are taken.
     Full,
