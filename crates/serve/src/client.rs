@@ -22,7 +22,7 @@ use crate::wire::{
 
 /// How long an answer is waited for, unless somebody says otherwise.
 pub const PATIENCE: Duration = Duration::from_secs(10);
-/// How much longer than its deadline an answer may be on its way.
+/// How much longer than its deadline an answer may be on its way, at most.
 const ON_ITS_WAY: Duration = Duration::from_secs(2);
 
 /// Which daemon is asked.
@@ -210,11 +210,16 @@ impl Client {
             self.broken = false;
             return Err(wire::too_long().into());
         }
-        let waits = Some(self.patience.saturating_add(ON_ITS_WAY));
+        let waits = Some(self.patience.saturating_add(self.patience.min(ON_ITS_WAY)));
         let set =
             self.writer.set_write_timeout(waits).and_then(|()| self.writer.set_read_timeout(waits));
-        set.and_then(|()| self.writer.write_all(&line)).map_err(|error| self.io(&error))?;
-        let answer = self.read_line()?;
+        let wrote = set.and_then(|()| self.writer.write_all(&line));
+        // One that hangs up while it is written to may have said why.
+        let answer = match (self.read_line(), wrote) {
+            (Ok(answer), _) => answer,
+            (Err(_), Err(error)) => return Err(self.io(&error)),
+            (Err(error), Ok(())) => return Err(error),
+        };
         let answered = match (answer.ok, answer.error) {
             _ if answer.id != Some(id) && answer.id.is_some() => {
                 Err(self.broke("it answered another request"))

@@ -233,6 +233,11 @@ impl Daemon {
         self.stopper.clone()
     }
 
+    /// How many requests wait for the gate now.
+    pub fn waiting(&self) -> usize {
+        self.stopper.0.waiting.load(Ordering::SeqCst)
+    }
+
     /// Waits until it has ended. Returns whether it ended well.
     pub fn wait(self) -> bool {
         let accepted = self.accepting.join().is_ok();
