@@ -5,4 +5,5 @@ pub mod client;
 pub mod daemon;
 pub mod desk;
 pub mod socket;
+pub mod start;
 pub mod wire;

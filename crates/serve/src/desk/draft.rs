@@ -93,10 +93,11 @@ impl Desktop<'_> {
         let by = who.caller(sheet.views());
         match job {
             Job::Act { session, call, call_id, version, presence } => {
+                let is_opened = facts::is_opened(sheet.views(), &session);
                 let call_id = call_id.as_deref();
                 let new = NewCall { session: session.clone(), call: &call, call_id, version };
                 let answered = self.gated(presence, |gate| sheet.act(gate, by, &new));
-                self.acted(sheet.views(), &who, &new, answered)
+                self.acted(sheet.views(), &who, (&new, is_opened), answered)
             }
             Job::Fire { entry, text, pins, session } => {
                 let pins = pins.iter().map(|(name, text, content)| (&**name, &**text, *content));
@@ -166,11 +167,12 @@ impl Desktop<'_> {
             Job::Observe(observe) => Answer::of(self.observe(sheet, by, *observe)),
             Job::Remember { session, entry, proven, supersedes } => {
                 let entry = self.entry(entry);
+                let is_opened = facts::is_opened(sheet.views(), &session);
                 let policy = policy_event(sheet.views());
                 let request =
                     MemoryRequest::Remember { session, entry, proven, supersedes, policy };
                 let event = done(sheet.request(memory(by, request)).peek());
-                Answer::of(event.map(|event| remembered(sheet.views(), event)))
+                Answer::of(event.map(|event| remembered(sheet.views(), event, is_opened)))
             }
             Job::Recall { session, entry, text, purpose } => {
                 let new = NewRecall {
@@ -246,7 +248,7 @@ impl Desktop<'_> {
         &self,
         views: &Views,
         who: &Who,
-        new: &NewCall<'_>,
+        (new, is_opened): (&NewCall<'_>, bool),
         answered: Unkept<Result<Answered, Rejected>>,
     ) -> (Answer, Held) {
         let call = new.call;
@@ -254,6 +256,7 @@ impl Desktop<'_> {
             Err(rejected) => Answer::failed(failure_of(rejected)),
             Ok(it) => {
                 let session = views.number(Space::Session, new.session.as_str().as_bytes());
+                let session = (session, is_opened);
                 let mut told = facts::acted(views, self.policy, call, it, session, self.now_ms);
                 let permit = told.permit;
                 let told = match (&told.receipt, who.reads()) {
@@ -292,7 +295,7 @@ impl Desktop<'_> {
         let event = *event.peek().as_ref().map_err(failure_of)?;
         let authority = facts::standing(sheet.views(), event);
         let authority = authority.unwrap_or(actum_core::Authority::Untrusted);
-        Ok(wire::Observed { event, seen, channel: shown, authority })
+        Ok(wire::Observed { event, seen, channel: shown, authority, content })
     }
 
     fn recall(
@@ -475,13 +478,13 @@ fn policy_event(views: &Views) -> Option<u64> {
     views.policy().map(|accepted| accepted.event)
 }
 
-fn remembered(views: &Views, event: u64) -> wire::Remembered {
+fn remembered(views: &Views, event: u64, is_opened: bool) -> wire::Remembered {
     if let Some(held) = views.provenance().held_at(event) {
         let code = DecisionCode::from_number(held.reason);
-        return wire::Remembered { event, record: None, authority: None, code };
+        return wire::Remembered { event, record: None, authority: None, code, is_opened };
     }
     let authority = facts::standing(views, event);
-    wire::Remembered { event, record: Some(event), authority, code: None }
+    wire::Remembered { event, record: Some(event), authority, code: None, is_opened }
 }
 
 fn end_call(

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use actum_core::{
     Answered, ArgumentName, Authority, Call, Decided, DecisionCode, Digest, Item, ItemKind, Judged,
-    Judgement, LimitKind, Session, Space, Start, TriggerKind, Value, ValueKind, Views, check_limit,
+    Judgement, LimitKind, Session, SessionName, Space, Start, TriggerKind, Value, ValueKind, Views,
+    check_limit,
 };
 use actum_store::{AcceptedPolicy, arguments_to_json};
 
@@ -13,7 +14,7 @@ use crate::wire::{
 };
 
 /// Things that are named as where one value stands.
-const SOURCES_MAX: usize = 16;
+const SOURCES_MAX: usize = 64;
 /// How long an offered mandate would hold.
 const OFFERED_MS: u64 = 24 * 60 * 60 * 1000;
 /// How often an offered mandate could be used.
@@ -36,7 +37,7 @@ pub(crate) fn acted(
     policy: Option<&AcceptedPolicy>,
     call: &Call,
     answered: &Answered,
-    session: Option<u32>,
+    (session, is_opened): (Option<u32>, bool),
     now_ms: u64,
 ) -> Acted {
     let judgement = &answered.judgement;
@@ -55,6 +56,7 @@ pub(crate) fn acted(
         event: answered.event,
         receipt: receipt.map(|event| receipt_of(event, &call.digest())),
         arguments: arguments_to_json(call),
+        is_opened,
         detail: Some(detail),
     }
 }
@@ -97,7 +99,8 @@ pub const fn trigger_word(kind: TriggerKind) -> &'static str {
     }
 }
 
-fn bound_of(views: &Views, judged: &Judged) -> Bound {
+/// A binding argument, with where it came from.
+pub fn bound_of(views: &Views, judged: &Judged) -> Bound {
     let sources = judged.origin.sources.iter().take(SOURCES_MAX);
     let sources = sources.filter_map(|event| views.provenance().item(*event));
     Bound {
@@ -268,6 +271,12 @@ pub fn partial_sessions(views: &Views) -> Vec<Partial> {
             why: "nobody saw it begin".to_owned(),
         })
         .collect()
+}
+
+/// Whether somebody opened this session.
+pub(crate) fn is_opened(views: &Views, session: &SessionName) -> bool {
+    let number = views.number(Space::Session, session.as_str().as_bytes());
+    number.is_some_and(|number| views.provenance().session(number).is_some())
 }
 
 /// What something is worth now.

@@ -26,7 +26,8 @@ use crate::wire::{self, Asking, Failure, FailureCode};
 
 pub(crate) use draft::{Answer, Asked};
 pub use facts::{
-    asked_in_all, is_question, name_of, partial_sessions, receipt_of, source_of, trigger_word,
+    asked_in_all, bound_of, is_question, name_of, partial_sessions, receipt_of, source_of,
+    trigger_word,
 };
 pub use ground::{step_of, subject_of};
 pub use inbox::{OFFERED_FROM, Shown, asked_of, kept_call};
@@ -162,14 +163,21 @@ impl<D: Disk> Desk<D> {
         kept.map_err(|error| Failure::new(FailureCode::Failed, chain(&error)))
     }
 
+    /// Who asks here: somebody of this very user, who may be the owner.
+    ///
+    /// # Errors
+    /// [`FailureCode::Who`].
+    pub fn admit(&self, role: &wire::Role) -> Result<Who, Failure> {
+        Who::admit(here(), role, self.views())
+    }
+
     /// Answers one question, as a daemon would.
     ///
     /// # Errors
     /// As the daemon's.
     pub fn ask<A: Asking>(&mut self, who: &Who, ask: A) -> Result<A::Told, Failure> {
         let job = prepare(who, &self.cache, ask.into())?;
-        let peer = Peer { uid: crate::socket::own_uid(), may_own: true };
-        let asked = Asked { connection: 0, peer, who: Arc::new(who.clone()), job };
+        let asked = Asked { connection: 0, peer: here(), who: Arc::new(who.clone()), job };
         let told = self.answer(vec![asked]).pop().map_or_else(|| Err(shut()), |it| it.told)?;
         serde_json::from_str(told.get())
             .map_err(|error| Failure::new(FailureCode::Failed, error.to_string()))
@@ -281,7 +289,7 @@ impl<D: Disk> Desk<D> {
     /// A write failed: the truth is unknown. It is closed, opened again and looked at.
     fn lost(&mut self, error: &CommitError, count: usize, reading: &Reading) -> Vec<Answer> {
         let failure = Failure::new(FailureCode::Failed, chain(error))
-            .hint("nothing was allowed; see to the disk, and ask again with a new call id");
+            .hint("what was acknowledged is safe; see to the disk or to the file's owner and mode, and try again");
         // Dropped first: it holds the lock.
         self.state = State::Shut { failure: failure.clone(), again_ms: 0 };
         self.runs.clear();
@@ -369,6 +377,10 @@ impl<D: Disk> Desk<D> {
     pub(crate) const fn commits(&self) -> (u64, u64) {
         self.commits
     }
+}
+
+fn here() -> Peer {
+    Peer { uid: crate::socket::own_uid(), may_own: true }
 }
 
 /// What is said of an entry that nobody can look up: it is data, and nothing is done on its strength.

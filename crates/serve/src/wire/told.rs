@@ -44,6 +44,9 @@ pub struct Observed {
     /// What it is worth.
     #[serde(with = "words")]
     pub authority: Authority,
+    /// The digest of its text.
+    #[serde(with = "words::digest")]
+    pub content: actum_core::Digest,
 }
 
 /// The record of an entry.
@@ -59,6 +62,8 @@ pub struct Remembered {
     /// Why it is in quarantine.
     #[serde(with = "words::maybe")]
     pub code: Option<DecisionCode>,
+    /// Whether somebody had opened the session.
+    pub is_opened: bool,
 }
 
 /// Whether an entry may be used.
@@ -116,6 +121,8 @@ pub struct Acted {
     pub receipt: Option<String>,
     /// The arguments as they were decided, one canonical text: these bytes are to be sent.
     pub arguments: String,
+    /// Whether somebody had opened the session.
+    pub is_opened: bool,
     /// What the owner may see of it.
     pub detail: Option<Detail>,
 }
