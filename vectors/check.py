@@ -75,7 +75,7 @@ SUBJECT_MAX = REASON_MAX = 1024
 NAME_MAX = 128
 TOOL_MAX = 4200
 OUTCOMES = range(1, 7)
-OWNERS = range(1, 4)
+OWNERS = range(1, 5)
 CAUSES = range(1, 9)
 ENTRY_NAME_MAX = 1024
 LONG_NAME_MAX = 512
@@ -83,7 +83,7 @@ PARENTS_MAX = 256
 LIST_MAX = 32
 AUTHORITIES = {1: "Untrusted", 2: "Derived", 3: "Approved", 4: "User"}
 UNTRUSTED, DERIVED, _, USER = AUTHORITIES
-FRESH, UNKNOWN, SUBAGENT, FIRED = range(1, 5)
+FRESH, UNKNOWN, SUBAGENT, FIRED, PARTIAL, INTERACTIVE = range(1, 7)
 TURN, RESULT, RECALLED, INBOUND, SUMMARY, RESET, REFUSAL = range(1, 8)
 OF_RUN, OF_RECORD, OF_CHANNEL, OF_AUTHOR, OF_MANDATE, OF_ADAPTER = range(1, 7)
 MEMORY, TASK = range(1, 3)
@@ -127,7 +127,7 @@ class Fields:
         return None if value == 256**size - 1 else value
 
     def owner_or_none(self) -> int:
-        return self.one_of(range(0, 4))
+        return self.one_of(range(0, 5))
 
     def count(self, limit: int) -> int:
         count = self.number(2)
@@ -285,8 +285,8 @@ def decode_decided(fields: Fields) -> dict:
 
 def decode_opened(fields: Fields) -> dict:
     event = {"session": fields.number(4), "adapter": fields.maybe(4)}
-    event |= {"start": fields.one_of(range(1, 5)), "from": fields.maybe(8)}
-    sound((event["from"] is None) == (event["start"] in (FRESH, UNKNOWN)))
+    event |= {"start": fields.one_of(range(1, 7)), "from": fields.maybe(8)}
+    sound((event["from"] is None) == (event["start"] in (FRESH, UNKNOWN, PARTIAL, INTERACTIVE)))
     sound(event["start"] != SUBAGENT or event["from"] < NO_NUMBER)
     return event
 
@@ -452,7 +452,7 @@ class Origins:
         if number in self.sessions:
             return f"session {number} was opened before"
         session = Session()
-        if start == UNKNOWN:
+        if start in (UNKNOWN, PARTIAL, INTERACTIVE):
             session.floor = UNTRUSTED
         elif start == SUBAGENT:
             if source not in self.sessions:

@@ -32,7 +32,7 @@ OBSERVED, WROTE, SUPERSEDED, QUARANTINED, RELEASED, GRANTED, CONSENTED, SPENT, D
 SEALED, OPENED, ENROLLED = 20, 21, 22
 NAMESPACE, STEP, TOOL, RULE, SESSION, CHANNEL, AUTHOR, ADAPTER, CALLED = range(1, 10)
 PASSED, FAILED, ERRORED, DENIED, TIMED_OUT, CHANGED = range(1, 7)
-TERMINAL, YES_FLAG, CODE = range(1, 4)
+TERMINAL, YES_FLAG, CODE, CLIENT = range(1, 5)
 
 
 def u(size: int, value: int) -> bytes:
@@ -134,7 +134,7 @@ def rotated(generation: int, identity: bytes, owner: int = TERMINAL) -> bytes:
 
 
 UNTRUSTED, DERIVED, APPROVED, USER = range(1, 5)
-FRESH, UNKNOWN, SUBAGENT, FIRED = range(1, 5)
+FRESH, UNKNOWN, SUBAGENT, FIRED, PARTIAL, INTERACTIVE = range(1, 7)
 TURN, RESULT, RECALLED, INBOUND, SUMMARY, RESET, REFUSAL = range(1, 8)
 A_RUN, A_RECORD, A_CHANNEL, AN_AUTHOR, A_MANDATE, AN_ADAPTER = range(1, 7)
 MEMORY, TASK = range(1, 3)
@@ -524,7 +524,7 @@ def _names_utf8() -> Writer:
 
 def _policies() -> Writer:
     writer = with_genesis()
-    for owner in (TERMINAL, YES_FLAG, CODE):
+    for owner in (TERMINAL, YES_FLAG, CODE, CLIENT):
         writer.add(POLICY, policy(owner), f"owner {owner}")
     return writer
 
@@ -815,7 +815,7 @@ def _contradictions() -> Iterator[tuple[str, str, int, bytes]]:
     yield "wrote-nobody-without-parents", "no parents and no owner", WROTE, wrote(USER, "none", owner=0)
     yield "wrote-name-too-long", "a name of 1025 bytes", WROTE, wrote(name=b"n" * 1025)
     yield "wrote-name-not-utf8", "a name with the byte ff", WROTE, wrote(name=b"\xff")
-    yield "superseded-owner-4", "no owner has code 4", SUPERSEDED, superseded(1, owner=4)
+    yield "superseded-owner-5", "no owner has code 5", SUPERSEDED, superseded(1, owner=5)
     yield "revoked-interval-reversed", "it ends before it begins", REVOKED, taken_back(A_CHANNEL, 0, (2, 1))
     yield "revoked-channel-no-interval", "a channel without an interval", REVOKED, taken_back(A_CHANNEL, 0)
     yield "revoked-record-interval", "a record with an interval", REVOKED, taken_back(A_RECORD, 1, (1, 2))
@@ -834,8 +834,9 @@ def _contradictions() -> Iterator[tuple[str, str, int, bytes]]:
     yield "spent-what-3", "nothing spent has code 3", SPENT, spent(3, 1)
     yield "decided-0", "no decision has code 0", DECIDED, decided(decision=0)
     yield "decided-6", "no decision has code 6", DECIDED, decided(decision=6)
-    yield "opened-start-5", "no start has code 5", OPENED, opened(0, 5)
+    yield "opened-start-7", "no start has code 7", OPENED, opened(0, 7)
     yield "opened-fresh-of-something", "a fresh session comes of nothing", OPENED, opened(0, FRESH, 1)
+    yield "opened-partial-of-something", "a session of a guard comes of nothing", OPENED, opened(0, PARTIAL, 1)
     yield "opened-subagent-of-nothing", "a subagent comes of a session", OPENED, opened(0, SUBAGENT)
     yield "opened-subagent-not-u32", "a number that no session has", OPENED, opened(0, SUBAGENT, 2**32)
     yield "opened-fired-of-nothing", "something fired", OPENED, opened(0, FIRED)
@@ -910,6 +911,8 @@ def segment_origins() -> Iterator[Case]:
     yield refused("raised-page", "a page was read", raises, with_page(), WROTE, wrote())
     yield refused("raised-diamond", "one of two is a page", raises, with_page(), WROTE, wrote(DERIVED, [turn, page]))
     yield refused("raised-unknown", "nobody saw what was there", raises, with_turn(UNKNOWN), WROTE, wrote())
+    yield refused("raised-partial", "a guard does not see what was there", raises, with_turn(PARTIAL), WROTE, wrote())
+    yield refused("raised-interactive", "nor does one before which somebody sits", raises, with_turn(INTERACTIVE), WROTE, wrote())
     writer = with_page().add(OPENED, opened(1, SUBAGENT, 0))
     yield refused("raised-subagent", "it inherits the page", raises, writer, WROTE, wrote(session=1))
     writer = with_page().add(OBSERVED, observed(SUMMARY, USER, "a summary"))
@@ -1136,7 +1139,7 @@ def segment_undecodable() -> Iterator[Case]:
     yield after_names("named-rule-long", "a rule name of 33 bytes", NAMED, named(RULE, 1, b"r" * 33))
     yield after_names("named-tool-short", "a tool name of 31 bytes", NAMED, named(TOOL, 1, b"t" * 31))
     yield after_names("named-tool-long", "a tool name of 4201 bytes", NAMED, named(TOOL, 1, b"t" * 4201))
-    for owner in (0, 4):
+    for owner in (0, 5):
         yield after_names(f"policy-owner-{owner}", f"no owner has code {owner}", POLICY, policy(owner))
         yield after_names(f"revoked-owner-{owner}", f"no owner has code {owner}", REVOKED, revoked(RUN, owner=owner))
         yield after_names(f"resolved-owner-{owner}", f"no owner has code {owner}", RESOLVED, resolved(1, owner=owner))

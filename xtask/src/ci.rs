@@ -20,6 +20,7 @@ const STEPS: &[Step] = &[
     Step { name: "documents", work: Work::Call(documents) },
     Step { name: "vectors", work: Work::Call(vectors) },
     Step { name: "simulation", work: Work::Cargo("xtask sim") },
+    Step { name: "lab", work: Work::Cargo("xtask lab") },
 ];
 
 struct Step {

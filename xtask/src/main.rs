@@ -7,6 +7,7 @@
 mod bench;
 mod ci;
 mod dice;
+mod lab;
 mod repository;
 mod sim;
 mod tidy;
@@ -29,6 +30,11 @@ const COMMANDS: &[Command] = &[
         name: "bench",
         about: "what the ledger costs, measured here and now; --quick, --markdown, --json FILE",
         run: bench::run,
+    },
+    Command {
+        name: "lab",
+        about: "plays stubs and recorded models, and holds the published report to it; --write renews it",
+        run: lab::run,
     },
     Command {
         name: "sim",

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::args_guard as guard;
 use crate::args_memory as memory;
 use crate::time::duration;
 
@@ -144,6 +145,8 @@ pub(crate) enum Command {
     /// Adapters: who may observe
     #[command(subcommand)]
     Adapter(memory::Adapter),
+    /// Stand between an MCP client and an MCP server
+    Guard(Box<guard::Guard>),
     /// Say where the key is, or replace it
     #[command(subcommand)]
     Key(Key),

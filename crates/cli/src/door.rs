@@ -144,7 +144,7 @@ pub(crate) const fn owner(known: Owner) -> Role {
 }
 
 /// The credential of this process, from its environment or from a file.
-fn credential() -> Outcome<Zeroizing<String>> {
+pub(crate) fn credential() -> Outcome<Zeroizing<String>> {
     let text = match (env::var("ACTUM_CREDENTIAL"), env::var_os("ACTUM_CREDENTIAL_FILE")) {
         (Ok(text), _) => Zeroizing::new(text),
         (Err(_), Some(path)) => {

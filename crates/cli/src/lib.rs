@@ -2,6 +2,7 @@
 //! command does in `cmd/`. The rules are in `actum-core`, the files in `actum-store`.
 
 mod args;
+mod args_guard;
 mod args_memory;
 mod cmd;
 mod context;
@@ -36,7 +37,8 @@ pub fn main() -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             // The standard output of a run is its command's own.
-            failure.tell(say, matches!(cli.command, Command::Run(_)));
+            let is_beside = matches!(cli.command, Command::Run(_) | Command::Guard(_));
+            failure.tell(say, is_beside);
             ExitCode::from(failure.exit)
         }
     }
@@ -89,6 +91,7 @@ fn dispatch(cli: &Cli, say: Say) -> Outcome<u8> {
         Command::Trace(args) => cmd::why::trace(&find()?, args.event),
         Command::Coverage => cmd::coverage::run(&find()?),
         Command::Adapter(args) => cmd::adapter::run(&find()?, args),
+        Command::Guard(args) => cmd::guard::run(&find()?, args),
         Command::Key(args) => cmd::key::run(&find()?, args),
         Command::Daemon(args) => cmd::daemon::run(&find()?, args),
         Command::Status => cmd::status::run(&find()?),

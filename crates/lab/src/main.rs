@@ -1,3 +1,7 @@
 //! The binary `actum-lab`.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    actum_lab::main()
+}

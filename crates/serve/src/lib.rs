@@ -4,6 +4,7 @@
 pub mod client;
 pub mod daemon;
 pub mod desk;
+pub mod guard;
 pub mod socket;
 pub mod start;
 pub mod wire;

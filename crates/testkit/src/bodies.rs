@@ -9,10 +9,13 @@ use actum_core::{
 };
 
 use actum_core::policy::Policy;
+use actum_serve::guard::{Answered, Message, ToolCall, definitions, texts};
+use actum_serve::wire;
 use actum_store::entries::{self, Known, State};
 use actum_store::subject::Manifest;
 use actum_store::{
-    AcceptedPolicy, Register, arguments_to_json, call_from_json, call_to_json, waiting_call,
+    AcceptedPolicy, CONTENT_MAX, Register, arguments_to_json, call_from_json, call_to_json,
+    waiting_call,
 };
 
 use crate::memory::fold;
@@ -36,6 +39,8 @@ pub const BODIES: &[Body] = &[
     ("register", register),
     ("entries", entries),
     ("call", call),
+    ("socket", socket),
+    ("message", message),
 ];
 
 /// Runs the body of this name.
@@ -44,6 +49,30 @@ pub fn run(body: &str, bytes: &[u8]) {
     assert!(found.is_some(), "no body is named {body}");
     if let Some((_, body)) = found {
         body(bytes);
+    }
+}
+
+/// A line between a client and a server: what is read of a call is what any reader behind us will read, and it leaves as a
+/// message that is read the same again.
+fn message(bytes: &[u8]) {
+    let Ok(message) = Message::read(bytes) else { return };
+    let same = message.with_params(message.params().unwrap_or_default());
+    assert_eq!(same.as_bytes(), bytes, "what is not gated passes as it came");
+    for piece in message.result().map(texts).unwrap_or_default() {
+        assert!(piece.len() <= CONTENT_MAX);
+    }
+    drop(message.result().map(definitions));
+    let Ok(call) = ToolCall::read("s", message.params()) else { return };
+    let out = message.with_params(&call.outgoing(Answered::Nothing));
+    let again = Message::read(out.as_bytes()).unwrap_or_else(|flaw| panic!("{out}: {flaw}"));
+    assert_eq!(again.kind, message.kind);
+    let read = ToolCall::read("s", again.params());
+    let read = read.unwrap_or_else(|flaw| panic!("{out}: {flaw}"));
+    assert_eq!(read.call.digest(), call.call.digest());
+    // A reader that knows nothing of ours sees the same call.
+    if let Ok(naive) = serde_json::from_str::<serde_json::Value>(&out) {
+        let name = naive.pointer("/params/name").and_then(serde_json::Value::as_str);
+        assert_eq!(name, Some(call.tool.as_str()));
     }
 }
 
@@ -88,6 +117,32 @@ fn register(bytes: &[u8]) {
 }
 
 /// A file of each format: what is read keeps to its limits, has a name of its own, and is known to a ledger that has just this.
+/// A line of the daemon's socket: one that is read is asked again as it was, and what is refused is said in a line.
+fn socket(bytes: &[u8]) {
+    match wire::read_request(bytes) {
+        Err((_, failure)) => assert!(!failure.message.contains('\n'), "{failure}"),
+        Ok(request) => {
+            assert!(bytes.len() <= wire::LINE_MAX);
+            let word = request.ask.word();
+            assert!(wire::Ask::WORDS.contains(&word));
+            let Ok(with) = request.ask.to_json() else { panic!("{word} has no JSON form") };
+            let line = format!(
+                "{{\"v\":{},\"id\":{},\"ask\":\"{word}\",\"with\":{with}}}",
+                wire::VERSION,
+                request.id
+            );
+            match wire::read_request(line.as_bytes()) {
+                Ok(again) => {
+                    assert_eq!((again.id, again.ask.word()), (request.id, word));
+                    let same = again.ask.to_json().is_ok_and(|json| json.get() == with.get());
+                    assert!(same, "{line}");
+                }
+                Err((_, failure)) => panic!("{failure}: {line}"),
+            }
+        }
+    }
+}
+
 /// The arguments of a call: what is read is written in one way, and that is read as the same call again.
 fn call(bytes: &[u8]) {
     let Ok(text) = core::str::from_utf8(bytes) else { return };

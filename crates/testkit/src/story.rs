@@ -300,7 +300,7 @@ fn sessions() -> BoxedStrategy<OwnedEvent> {
     let opened = (number(), option::of(number()), select(Start::ALL), number(), index()).prop_map(
         |(session, adapter, start, opener, record)| {
             let from = match start {
-                Start::Fresh | Start::Unknown => None,
+                Start::Fresh | Start::Unknown | Start::Partial | Start::Interactive => None,
                 Start::Subagent => Some(u64::from(opener)),
                 Start::Fired => Some(record),
             };

@@ -11,7 +11,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("actum-serve", &["actum-store", "actum-core"]),
     ("actum", &["actum-serve", "actum-store", "actum-core"]),
     ("actum-lab", &["actum-store", "actum-core"]),
-    (TESTKIT, &["actum-store", "actum-core"]),
+    (TESTKIT, &["actum-serve", "actum-store", "actum-core"]),
     (XTASK, &[]),
 ];
 const TESTKIT: &str = "actum-testkit";

@@ -8,6 +8,8 @@ pub(crate) mod coverage;
 pub(crate) mod daemon;
 pub(crate) mod demo;
 pub(crate) mod ground;
+pub(crate) mod guard;
+mod guard_init;
 pub(crate) mod inbox;
 pub(crate) mod init;
 pub(crate) mod inventory;

@@ -109,7 +109,7 @@ fn to_json(views: &Views, number: u32, session: &Session) -> Value {
         "seen": session.context().len(),
         "least": session.least.word(),
         "trigger": trigger,
-        "partial": session.start == actum_core::Start::Unknown,
+        "partial": session.start == actum_core::Start::Unknown || session.is_partial(),
     })
 }
 

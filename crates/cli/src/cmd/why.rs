@@ -266,7 +266,8 @@ impl Chain<'_> {
             format!("{events} {}{more}", shown.join(", "))
         };
         let began = item.session.and_then(|number| provenance.session(number));
-        let unseen = began.is_some_and(|session| session.start == Start::Unknown);
+        let unseen =
+            began.is_some_and(|session| session.start == Start::Unknown || session.is_partial());
         match (&item.what, &item.parents, least) {
             (
                 ItemKind::Entry { .. } | ItemKind::Seen(Seen::Summary),

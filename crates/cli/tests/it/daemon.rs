@@ -113,6 +113,9 @@ fn every_command_answers_the_same_with_a_daemon_and_without() {
     let daemon = Daemon::of(&served, &[]);
     // Receipts hold digits of a call's digest, and the same call has the same.
     let (alone, served) = (alone.play(LIFE), served.play(LIFE));
+    for met in ["approved_call", "declined", "allow (mandate)", "recorded run", "is revoked"] {
+        assert!(alone.contains(met), "{met} is not met\n{alone}");
+    }
     for (one, other) in alone.lines().zip(served.lines()) {
         assert_eq!(one, other, "\n--- alone\n{alone}\n--- served\n{served}");
     }
@@ -296,7 +299,7 @@ fn a_daemon_that_is_killed_while_many_ask_loses_nothing_that_it_answered() {
         .said("actum log --all --kind decided --json")
         .out
         .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap()["event"].as_u64().unwrap())
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["index"].as_u64().unwrap())
         .collect();
     let answered = answered.into_inner().unwrap();
     assert!(answered.is_subset(&decided), "{:?}", answered.difference(&decided));

@@ -24,6 +24,14 @@ requires = [{ step = "known", subject = "payee" }]
 on_missing = "run"
 "#;
 
+/// A server that shakes hands and lists one tool.
+const SERVER: &str = r#"read hello
+echo '{"jsonrpc":"2.0","id":"actum-0","result":{}}'
+read ready
+read list
+echo '{"jsonrpc":"2.0","id":"actum-1","result":{"tools":[{"name":"pay"}]}}'
+read end"#;
+
 type Keys = BTreeSet<String>;
 
 /// The keys that the page lists, by the name in the heading above them.
@@ -127,6 +135,19 @@ impl Page {
         self.lists(&["adapter list"], &adapters);
         self.lists_all(&["adapter"], &adapters["adapters"]);
         self.lists(&["adapter remove"], &shell.json("actum adapter remove hook --yes --json"));
+        self.lists_guard(&shell);
+    }
+
+    fn lists_guard(&mut self, shell: &Shell) {
+        shell.script("server", SERVER);
+        let file = r#"{"mcpServers":{"a":{"command":"sh","args":["server"]},"b":{"url":"x"}}}"#;
+        shell.write("mcp.json", file);
+        let made = shell.json("actum guard init mcp.json --yes --json");
+        self.lists(&["guard init"], &made);
+        self.lists_all(&["guard server"], &made["servers"]);
+        self.lists_all(&["guard tool"], &made["servers"][0]["tools"]);
+        self.lists_all(&["guard skipped"], &made["skipped"]);
+        self.lists(&["guard undo"], &shell.json("actum guard undo mcp.json --yes --json"));
     }
 
     /// What the owner asks and says about calls, mandates and what is remembered.

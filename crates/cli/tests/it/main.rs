@@ -9,6 +9,7 @@ mod examples;
 mod exits;
 mod explain;
 mod grounding;
+mod guard;
 mod journey;
 mod json;
 mod memory_files;

@@ -68,6 +68,10 @@ coded! {
         Subagent = 3, "subagent";
         /// A stored task fired.
         Fired = 4, "fired";
+        /// It is known only through a guard, which sees the calls of its own server and not the user's turns.
+        Partial = 5, "partial";
+        /// The same, and the owner has said that somebody sits before it.
+        Interactive = 6, "interactive";
     }
 }
 
@@ -128,6 +132,8 @@ coded! {
         YesFlag = 2, "yes-flag";
         /// The owner's own code.
         Code = 3, "code";
+        /// A client that the policy lists showed the question and passed the answer on.
+        Client = 4, "client";
     }
 }
 

@@ -32,7 +32,7 @@ impl Opened {
         let adapter = Some(r.u32()?).filter(|&number| number != u32::MAX);
         let (start, from) = (Start::from_code(r.u8()?)?, r.maybe()?);
         let fits = match start {
-            Start::Fresh | Start::Unknown => from.is_none(),
+            Start::Fresh | Start::Unknown | Start::Partial | Start::Interactive => from.is_none(),
             Start::Subagent => from.is_some_and(|from| from < u64::from(u32::MAX)),
             Start::Fired => from.is_some(),
         };

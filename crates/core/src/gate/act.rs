@@ -102,7 +102,12 @@ impl Desk<'_> {
         let arguments =
             arguments(views, self.gate, self.force, self.rule, call, &texts, self.now_ms);
         let trigger = self.trigger();
-        let trigger_authority = trigger.map_or(Authority::Untrusted, |trigger| trigger.authority);
+        let trigger_authority = match (trigger, self.session) {
+            (Some(trigger), _) => trigger.authority,
+            // Somebody's turn made the agent act, and nobody saw whose.
+            (None, Some(session)) if session.is_partial() => Authority::Derived,
+            (None, _) => Authority::Untrusted,
+        };
         let trigger_authority =
             if views.rules().hold(Rule::Trigger) { trigger_authority } else { Authority::User };
         let weighed = Judgement { trigger, arguments, ..Judgement::new(DecisionCode::Trusted) };

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::step::verified;
 use super::{Content, Gate, InForce, authority_for};
 use crate::authority::Authority;
-use crate::event::{Seen, Space};
+use crate::event::{Seen, Space, Start};
 use crate::kind::ValueKind;
 use crate::origin::{How, Origin, Passage, is_verbatim, outgoing_by, trace_by};
 use crate::policy::{Binding, Fetch, Mode, ToolClass, ToolRule};
@@ -34,6 +34,8 @@ pub(crate) struct Texts<'a> {
     passages: Vec<Kept<'a>>,
     /// The least of the whole context.
     pub(super) least: Authority,
+    /// What a value is worth that stands nowhere in it.
+    nowhere: Authority,
     /// The first thing in it that is worth no more.
     pub(super) least_event: Option<u64>,
 }
@@ -66,9 +68,16 @@ pub(crate) fn passages_of<'a>(
         Authority::User
     };
     let Some(session) = session else {
-        return Ok(Texts { passages: Vec::new(), least: unknown, least_event: None });
+        return Ok(Texts {
+            passages: Vec::new(),
+            least: unknown,
+            nowhere: unknown,
+            least_event: None,
+        });
     };
-    let mut texts = Texts { passages: Vec::new(), least: session.least, least_event: None };
+    // Where somebody sits before it, most of what was not seen is the user's own.
+    let least = if is_interactive(session) { Authority::Derived } else { session.least };
+    let mut texts = Texts { passages: Vec::new(), least, nowhere: least, least_event: None };
     let mut lowest = Authority::User;
     let own_turn = session.trigger.filter(|trigger| trigger.kind == TriggerKind::Turn);
     for event in session.context() {
@@ -98,7 +107,13 @@ pub(crate) fn passages_of<'a>(
         let own_turn = own_turn.is_some_and(|trigger| trigger.event == *event);
         texts.passages.push(Kept { event: *event, authority, text, own_turn, fetched });
     }
+    // A value that stands nowhere in what an interactive guard saw is the user's or the agent's own, whatever else was seen.
+    texts.nowhere = if is_interactive(session) { Authority::Derived } else { texts.least };
     Ok(texts)
+}
+
+fn is_interactive(session: &Session) -> bool {
+    session.start == Start::Interactive && session.from == 0
 }
 
 impl Judged {
@@ -197,10 +212,11 @@ impl Desk<'_> {
     fn judge(&self, name: &str, value: &Value) -> Judged {
         let kind = kind_of(self.rule, name);
         let mut origin =
-            trace_by(self.views.rules(), value, kind, &self.passages, self.texts.least);
+            trace_by(self.views.rules(), value, kind, &self.passages, self.texts.nowhere);
         for elsewhere in led_to(self.views.rules(), self.gate, value, kind) {
             let there = Value::from(elsewhere.as_str());
-            let led = trace_by(self.views.rules(), &there, kind, &self.passages, self.texts.least);
+            let led =
+                trace_by(self.views.rules(), &there, kind, &self.passages, self.texts.nowhere);
             if led.authority < origin.authority {
                 let reason = format!("it passes a link and is {there}: {}", led.reason);
                 origin = Origin { reason: reason.into(), ..led };
@@ -243,7 +259,8 @@ impl Desk<'_> {
         match value {
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
             Value::Text(text) => {
-                let found = outgoing_by(self.views.rules(), text, &self.passages, self.texts.least);
+                let found =
+                    outgoing_by(self.views.rules(), text, &self.passages, self.texts.nowhere);
                 for one in found {
                     judged.push(Judged {
                         argument: name.to_owned(),

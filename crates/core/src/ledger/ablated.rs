@@ -2,7 +2,7 @@
 
 use super::{
     CommitError, Done, Journal, Ledger, NewCall, NewCallEnd, NewFire, NewObservation, NewRecall,
-    Rejected, Request,
+    Permit, Rejected, Request,
 };
 use crate::caller::Caller;
 use crate::clock::Reading;
@@ -15,6 +15,8 @@ use crate::views::Views;
 #[derive(Debug)]
 pub struct Ablated<J> {
     ledger: Ledger<J>,
+    /// Of the newest call that was let go and has not ended. It never leaves.
+    permit: Option<Permit>,
 }
 
 impl<J: Journal> Ablated<J> {
@@ -30,7 +32,7 @@ impl<J: Journal> Ablated<J> {
     ) -> Result<Self, CommitError> {
         let mut ledger = Ledger::create(keys, journal, reading)?;
         ledger.views.ablate(Rules::without(without));
-        Ok(Self { ledger })
+        Ok(Self { ledger, permit: None })
     }
 
     /// The state.
@@ -90,7 +92,8 @@ impl<J: Journal> Ablated<J> {
         Ok((answered.judgement, answered.event))
     }
 
-    /// As [`Ledger::act`]. The call is taken to end as said, so that what follows can be asked too; the permit stays in here.
+    /// As [`Ledger::act`]. The call is taken to end as said, so that what follows can be asked too, or ends later by
+    /// [`Ablated::end_call`]; the permit stays in here.
     ///
     /// # Errors
     /// As [`Ledger::act`].
@@ -103,12 +106,22 @@ impl<J: Journal> Ablated<J> {
         reading: &Reading,
     ) -> Result<(Judgement, Option<u64>), CommitError> {
         let answered = self.ledger.act(gate, by, new, reading)?;
-        if let (Some(permit), Some(end)) = (answered.permit, ends) {
-            match self.ledger.end_call(permit, end, reading) {
-                Ok(_) | Err(CommitError::Rejected(Rejected::NotOpen { .. })) => {}
-                Err(error) => return Err(error),
-            }
+        self.permit = answered.permit;
+        if let Some(end) = ends {
+            self.end_call(end, reading)?;
         }
         Ok((answered.judgement, answered.event))
+    }
+
+    /// As [`Ledger::end_call`], for the newest call that was let go; nothing if there is none.
+    ///
+    /// # Errors
+    /// As [`Ledger::end_call`].
+    pub fn end_call(&mut self, end: &NewCallEnd, reading: &Reading) -> Result<(), CommitError> {
+        let Some(permit) = self.permit.take() else { return Ok(()) };
+        match self.ledger.end_call(permit, end, reading) {
+            Ok(_) | Err(CommitError::Rejected(Rejected::NotOpen { .. })) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 }

@@ -31,6 +31,10 @@ pub enum NewStart {
     Unknown,
     /// All that is before the model of this session, which opened it.
     Subagent(SessionName),
+    /// Whatever it may be: a guard sees the calls of its own server and nothing else.
+    Partial,
+    /// The same, and the owner has said that somebody sits before it.
+    Interactive,
 }
 
 /// An entry by where it lies.
@@ -243,6 +247,8 @@ impl Draft<'_> {
         match start {
             NewStart::Fresh => Ok((Start::Fresh, None)),
             NewStart::Unknown => Ok((Start::Unknown, None)),
+            NewStart::Partial => Ok((Start::Partial, None)),
+            NewStart::Interactive => Ok((Start::Interactive, None)),
             NewStart::Subagent(of) => {
                 let number = self.session_of(by, of)?;
                 Ok((Start::Subagent, Some(u64::from(number))))

@@ -18,7 +18,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::canon::Digest;
-use crate::names::{ChannelName, Namespace, StepName, SubjectKind, SubjectName, ToolName};
+use crate::names::{
+    AuthorName, ChannelName, Namespace, StepName, SubjectKind, SubjectName, ToolName,
+};
 
 use channels::Channels;
 use digest::{Digester, Parts};
@@ -49,6 +51,10 @@ pub const ARGUMENTS_MAX: usize = 64;
 pub const REQUIRES_MAX: usize = 32;
 /// Channels in a policy, those that are built in not counted.
 pub const CHANNELS_MAX: usize = 1024;
+/// Clients whose answers count as the owner's.
+pub const CLIENTS_MAX: usize = 64;
+/// Servers in a policy.
+pub const SERVERS_MAX: usize = 256;
 /// Tools in the scope of a channel.
 pub const SCOPE_MAX: usize = 256;
 /// Commands of a step.
@@ -89,6 +95,8 @@ pub struct Policy {
     steps: BTreeMap<StepName, Step>,
     tools: BTreeMap<ToolName, ToolRule>,
     channels: Channels,
+    clients: BTreeSet<AuthorName>,
+    trusted: BTreeSet<AuthorName>,
 }
 
 /// A policy that says nothing: the built-in channels, and every tool an effect.
@@ -100,11 +108,24 @@ impl Default for Policy {
             steps: BTreeMap::new(),
             tools: BTreeMap::new(),
             channels: Channels::new(Vec::new()),
+            clients: BTreeSet::new(),
+            trusted: BTreeSet::new(),
         }
     }
 }
 
 impl Policy {
+    /// Whether the answer to a question that this client shows counts as the owner's: it puts it before a person, and nothing
+    /// else answers in its stead.
+    pub fn asks_owner_through(&self, client: &str) -> bool {
+        self.clients.iter().any(|known| known.as_str() == client)
+    }
+
+    /// Whether what this server says of its own tools counts: that one which nobody listed only reads.
+    pub fn trusts_hints_of(&self, server: &str) -> bool {
+        self.trusted.iter().any(|known| known.as_str() == server)
+    }
+
     /// Reads the text of an `actum.toml`. What is not understood is refused, never ignored.
     ///
     /// ```

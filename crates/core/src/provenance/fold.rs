@@ -40,8 +40,11 @@ impl Provenance {
         };
         match (start, from) {
             (Start::Fresh, _) => {}
-            (Start::Unknown, _) if !self.rules.hold(Rule::UnknownContext) => {}
-            (Start::Unknown, _) => session.least = Authority::Untrusted,
+            (Start::Unknown | Start::Partial | Start::Interactive, _) => {
+                if self.rules.hold(Rule::UnknownContext) {
+                    session.least = Authority::Untrusted;
+                }
+            }
             (Start::Subagent, from) => {
                 let from = from.and_then(|from| u32::try_from(from).ok()).unwrap_or(u32::MAX);
                 let no_session = EventFlaw::NoSession { session: from };

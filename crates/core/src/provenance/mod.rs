@@ -158,6 +158,14 @@ impl Session {
     pub fn context(&self) -> &[u64] {
         self.seen.get(self.from..).unwrap_or_default()
     }
+
+    /// Whether it is known only through a guard: what the user said in it was not seen, unless a hook told of a turn.
+    pub const fn is_partial(&self) -> bool {
+        match self.start {
+            Start::Partial | Start::Interactive => true,
+            Start::Fresh | Start::Unknown | Start::Subagent | Start::Fired => false,
+        }
+    }
 }
 
 /// A mandate with what is left of it.

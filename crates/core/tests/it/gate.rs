@@ -284,6 +284,8 @@ impl World {
                 let start = match start {
                     0..=2 => NewStart::Fresh,
                     3 => NewStart::Unknown,
+                    4 => NewStart::Partial,
+                    5 => NewStart::Interactive,
                     _ => NewStart::Subagent(session(of)),
                 };
                 self.ask(by(self, who), MemoryRequest::Open { session: session(at), start });

@@ -530,9 +530,9 @@ fn an_unknown_key_is_refused_with_the_known_key_it_resembles() {
     actum.toml:4:12: unknown key `exits` in `passes` of step `t`; did you mean `exit`?
     actum.toml:4:1: unknown key `whatever_this_is` in step `t`; known are commands, allow, env, subject, lifetime, passes, tool, binds, all_of
     actum.toml:2:10: unknown key `b` in step `a`; known are commands, allow, env, subject, lifetime, passes, tool, binds, all_of
-    actum.toml:2:1: unknown key `a�b` in the file; known are version, namespace, profile, steps, tools, channels
-    actum.toml:2:1: unknown key `é` in the file; known are version, namespace, profile, steps, tools, channels
-    actum.toml:1:1: unknown key `zebra` in the file; known are version, namespace, profile, steps, tools, channels
+    actum.toml:2:1: unknown key `a�b` in the file; known are version, namespace, profile, steps, tools, channels, clients, servers
+    actum.toml:2:1: unknown key `é` in the file; known are version, namespace, profile, steps, tools, channels, clients, servers
+    actum.toml:1:1: unknown key `zebra` in the file; known are version, namespace, profile, steps, tools, channels, clients, servers
     ");
 }
 

@@ -1183,3 +1183,23 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn only_listed_clients_ask_the_owner_and_only_trusted_servers_are_believed() {
+    let text = "version = 1\nclients = [\"claude-code\"]\n[servers.time]\nhints = \"trusted\"\n[servers.web]\nhints = \"stricter\"\n";
+    let policy = Policy::parse(text).unwrap();
+    assert!(policy.asks_owner_through("claude-code") && !policy.asks_owner_through("claude-cod"));
+    assert!(policy.trusts_hints_of("time") && !policy.trusts_hints_of("web"));
+    let none = Policy::parse("version = 1").unwrap();
+    assert!(!none.asks_owner_through("claude-code") && !none.trusts_hints_of("time"));
+    for wrong in [
+        "clients = \"claude-code\"",
+        "clients = [\"\"]",
+        "clients = [\"a\", \"a\"]",
+        "[servers.a]\nhints = \"yes\"",
+        "[servers.a]\nhint = \"trusted\"",
+        "servers = 1",
+    ] {
+        assert!(Policy::parse(&format!("version = 1\n{wrong}\n")).is_err(), "{wrong}");
+    }
+}

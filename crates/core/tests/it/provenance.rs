@@ -774,13 +774,13 @@ impl Both {
     fn open(&mut self, session: u32, start: Start, opener: u32, task: Index) {
         let task = pick(&self.entries, task).map(|(task, _)| task);
         let from = match start {
-            Start::Fresh | Start::Unknown => None,
+            Start::Fresh | Start::Unknown | Start::Partial | Start::Interactive => None,
             Start::Subagent => Some(u64::from(opener)),
             Start::Fired => task.or(Some(0)),
         };
         let fits = !self.model.is_open(session)
             && match start {
-                Start::Fresh | Start::Unknown => true,
+                Start::Fresh | Start::Unknown | Start::Partial | Start::Interactive => true,
                 Start::Subagent => self.model.is_open(opener),
                 Start::Fired => task.is_some(),
             };
@@ -792,7 +792,9 @@ impl Both {
         }
         let context = match start {
             Start::Fresh => Context::default(),
-            Start::Unknown => Context { unknown: true, ..Context::default() },
+            Start::Unknown | Start::Partial | Start::Interactive => {
+                Context { unknown: true, ..Context::default() }
+            }
             Start::Subagent => self.model.context(opener).clone(),
             Start::Fired => Context { things: task.into_iter().collect(), unknown: false, task },
         };

@@ -261,16 +261,23 @@ pub fn partial_sessions(views: &Views) -> Vec<Partial> {
         session.seen.is_empty() && only.get(&number) == Some(&(true, 1))
     };
     let sessions = views.provenance().sessions();
-    let partial = sessions.filter(|(number, session)| {
-        session.start == Start::Unknown && !is_of_a_fire(*number, session)
-    });
-    partial
-        .map(|(number, session)| Partial {
-            session: name_of(views, Space::Session, number),
-            start: session.start,
-            why: "nobody saw it begin".to_owned(),
+    let partial = sessions.filter_map(|(number, session)| {
+        let why = match session.start {
+            Start::Unknown if !is_of_a_fire(number, session) => "nobody saw it begin",
+            Start::Partial | Start::Interactive => {
+                let no_turn = session.trigger.is_none();
+                no_turn.then_some("only a guard saw it: no turn of the user was observed")?
+            }
+            Start::Unknown | Start::Fresh | Start::Subagent | Start::Fired => return None,
+        };
+        let session = name_of(views, Space::Session, number);
+        Some(Partial {
+            session,
+            start: views.provenance().session(number)?.start,
+            why: why.to_owned(),
         })
-        .collect()
+    });
+    partial.collect()
 }
 
 /// Whether somebody opened this session.

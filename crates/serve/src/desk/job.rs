@@ -195,6 +195,8 @@ fn start_of(start: wire::Start) -> Result<NewStart, Failure> {
     Ok(match start {
         wire::Start::Fresh {} => NewStart::Fresh,
         wire::Start::Unknown {} => NewStart::Unknown,
+        wire::Start::Partial {} => NewStart::Partial,
+        wire::Start::Interactive {} => NewStart::Interactive,
         wire::Start::Subagent { of } => NewStart::Subagent(named(SessionName::new(&of))?),
     })
 }

@@ -86,8 +86,9 @@ impl Who {
         let reads = peer.may_own;
         let kind = match role {
             Role::Agent { session } => Kind::Agent(session.clone()),
-            Role::Owner { known: Owner::Code } => {
-                return Err(Failure::new(FailureCode::Who, "an owner is not known by a code here"));
+            // How somebody is known who asks over the socket; the others are said by trusted code alone.
+            Role::Owner { known: Owner::Code | Owner::Client } => {
+                return Err(Failure::new(FailureCode::Who, "an owner is not known so at a socket"));
             }
             Role::Owner { known } if peer.may_own => Kind::Owner(*known),
             Role::Owner { .. } => {

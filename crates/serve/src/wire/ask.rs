@@ -168,6 +168,10 @@ pub enum Start {
     Fresh {},
     /// Nobody saw what.
     Unknown {},
+    /// Whatever it may be: a guard sees the calls of its own server and nothing else.
+    Partial {},
+    /// The same, and the owner has said that somebody sits before it.
+    Interactive {},
     /// All that is before the model of the session that opened it.
     Subagent {
         /// That session.

@@ -9,7 +9,7 @@ use actum_serve::wire::{Role, Start};
 use actum_testkit::user::{NOBODY, carry, open_folder};
 use zeroize::Zeroizing;
 
-use crate::scene::{agent, owner, wrong};
+use crate::served::{agent, owner, wrong};
 
 const SOCKET: &str = "ACTUM_TEST_CHILD_SOCKET";
 const UID: &str = "ACTUM_TEST_CHILD_UID";

@@ -6,7 +6,7 @@ use std::thread;
 use actum_core::{Decision, Outcome};
 use actum_serve::wire::CallResult;
 
-use crate::scene::{Scene, open, owner, pay, turn};
+use crate::served::{Scene, open, owner, pay, turn};
 
 const SESSIONS: usize = 50;
 const CALLS: u32 = 200;

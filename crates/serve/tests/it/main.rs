@@ -1,11 +1,17 @@
 #![cfg(test)]
-//! The one integration binary of this crate: a daemon as its clients meet it. One file a promise.
+//! The wires, from outside: a daemon as its clients meet it, and the guard. One file a promise.
 
 mod child;
 mod crowd;
+mod guard_asks;
+mod guard_definitions;
+mod guard_gates;
+mod guard_passes;
+mod guard_runs;
 mod peer;
 mod protocol;
 mod safe;
 mod scene;
+mod served;
 mod story;
 mod trouble;

@@ -10,7 +10,7 @@ use actum_serve::socket::own_uid;
 use actum_testkit::user::{NOBODY, another};
 
 use crate::child::another_asks;
-use crate::scene::Scene;
+use crate::served::Scene;
 
 /// A daemon whose socket everybody can reach, and that serves whom `served` says.
 fn reachable(scene: &mut Scene, served: Served) -> (Daemon, Address) {

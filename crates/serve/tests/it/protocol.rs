@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use actum_serve::wire::{LINE_MAX, read_request};
 use serde_json::Value;
 
-use crate::scene::Scene;
+use crate::served::Scene;
 
 const HELLO: &str =
     r#"{"v":1,"id":1,"ask":"hello","with":{"role":{"owner":{"known":"yes-flag"}},"client":"t"}}"#;

@@ -8,7 +8,7 @@ use std::path::Path;
 use actum_serve::client::{Address, Client};
 use actum_serve::daemon::{Daemon, DaemonError};
 
-use crate::scene::{Scene, owner, wrong};
+use crate::served::{Scene, owner, wrong};
 
 fn mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();

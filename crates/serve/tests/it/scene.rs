@@ -1,176 +1,261 @@
-//! A ledger in a temporary project, a policy in force, and a daemon that serves it.
+//! A relay between a scripted client and a scripted server, on a ledger in memory. Nothing here waits for a time: each line is
+//! read when it is there.
 
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use actum_core::{Owner, Reading, Seen};
-use actum_serve::client::{Address, Client, ClientError};
-use actum_serve::daemon::{Daemon, Options};
-use actum_serve::desk::{Clock, Desk, Who};
-use actum_serve::socket::socket_of;
-use actum_serve::wire::{Act, Acted, Deed, FailureCode, Observe, Record, Role, Start};
-use actum_store::{AcceptedPolicy, Disk, PATIENCE, Places, RealDisk, Store, Writer, read_clocks};
-use actum_testkit::user::open_folder;
+use actum_core::{
+    Batch, Digest, Event, Journal, JournalFailed, KeyFile, Keyring, Layout, Ledger, LedgerId,
+    Outcome, Owner, Position, Reading, Root, Seen, SessionName, Space,
+};
+use actum_serve::guard::{
+    CALL_FOR, Guard, HeldOpen, Observation, Own, Port, Relay, Settings, Sight, Who,
+};
+use actum_store::{AcceptedPolicy, Places};
+use actum_testkit::memory::Memory;
 use tempfile::TempDir;
-use zeroize::Zeroizing;
 
-pub(crate) const POLICY: &str = r#"version = 1
+/// A journal that a test looks into, and can have fail.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Kept(Arc<Mutex<(Memory, bool)>>);
 
-[steps.tests]
-commands = [["true", "{subject}"]]
-subject = "text"
+impl Journal for Kept {
+    fn claim(&mut self, claim: &Batch<'_>) -> Result<(), JournalFailed> {
+        self.0.lock().unwrap().0.claim(claim)
+    }
 
-[tools."bank/pay"]
-class = "effect"
-binding = ["payee", "amount"]
+    fn append(&mut self, batch: &Batch<'_>) -> Result<(), JournalFailed> {
+        let mut kept = self.0.lock().unwrap();
+        if kept.1 {
+            return Err(JournalFailed { what: "the disk is gone".to_owned(), source: None });
+        }
+        kept.0.append(batch)
+    }
+}
 
-[tools."mail/read"]
+pub(crate) const SERVER: &str = "clinic";
+
+/// Tools and the step of the clinic.
+pub(crate) const CLINIC: &str = r#"
+version = 1
+clients = ["desk"]
+
+[steps.validate_source]
+tool = "clinic/validate_source"
+subject = "args.source"
+binds = "args.content"
+lifetime = "24h"
+
+[tools."clinic/validate_source"]
 class = "read"
+result = "origin"
+
+[tools."clinic/look"]
+class = "read"
+
+[tools."clinic/send"]
+class = "effect"
+binding = ["to"]
+kinds = { to = "email" }
+
+[tools."clinic/insert_record"]
+class = "effect"
+binding = ["source"]
+requires = [{ step = "validate_source", subject = "source", binds = "content" }]
+on_missing = "run"
 "#;
 
-pub(crate) struct Scene<D: Disk = RealDisk> {
-    pub(crate) folder: TempDir,
-    pub(crate) store: Store<D>,
-    pub(crate) socket: PathBuf,
+pub(crate) const TOOLS: &str = r#"{"tools":[{"name":"look","description":"Looks.","inputSchema":{"type":"object"}},{"name":"send","description":"Sends.","inputSchema":{"type":"object","properties":{"to":{"type":"string"}}}}]}"#;
+
+pub(crate) struct Scene {
+    pub(crate) relay: Arc<Relay>,
+    pub(crate) notes: Arc<Mutex<Vec<String>>>,
+    client: BufReader<UnixStream>,
+    server: BufReader<UnixStream>,
+    kept: Kept,
+    keys: Keyring,
+    _folder: TempDir,
 }
 
-pub(crate) fn writer() -> Writer {
-    Writer { holder: "a test".into(), patience: PATIENCE, reading: read_clocks() }
+fn keys() -> Keyring {
+    let root = Root::from_bytes(*Digest::of("root", &[]).as_bytes());
+    Keyring::new(&KeyFile::new(LedgerId::from_bytes([7; 16]), root))
 }
 
-pub(crate) fn clock() -> Clock {
-    Arc::new(|| Reading::wall(read_clocks().wall_ms))
+fn clock() -> Reading {
+    Reading::wall(1_800_000_000_000)
 }
 
-impl Scene<RealDisk> {
-    pub(crate) fn new() -> Self {
-        Self::on(RealDisk)
+/// A port on a new ledger in memory.
+pub(crate) fn port_on(kept: &Kept, policy: &str, folder: &TempDir) -> Arc<dyn Port> {
+    let ledger = Ledger::create(keys(), kept.clone(), &clock()).unwrap();
+    let policy = AcceptedPolicy::prepare(policy, folder.path(), &|_| None).unwrap();
+    let store: PathBuf = folder.path().join(".actum");
+    std::fs::create_dir_all(&store).unwrap();
+    let (data, state) = (folder.path().join("data"), folder.path().join("state"));
+    let places = Places { store, data, state };
+    let desk = HeldOpen::new(ledger, Some(policy), clock);
+    Arc::new(Own::new(desk, Who::Owner(Owner::YesFlag), &places))
+}
+
+/// The user says something, as a hook tells.
+pub(crate) fn turn(port: &dyn Port, session: &SessionName, turn: &str) {
+    let texts = vec![turn.to_owned()];
+    let (seen, channel, author) = (Seen::Turn, "user", "user");
+    port.observe(session, &Observation { seen, channel, author, texts, answers: None }).unwrap();
+}
+
+/// How each run went.
+pub(crate) fn ends(kept: &Kept) -> Vec<Outcome> {
+    events(
+        kept,
+        &keys(),
+        |event| if let Event::Ended(it) = event { Some(it.outcome) } else { None },
+    )
+}
+
+fn events<T>(kept: &Kept, keys: &Keyring, which: impl Fn(&Event<'_>) -> Option<T>) -> Vec<T> {
+    let kept = kept.0.lock().unwrap();
+    let layout = Layout::read(kept.0.segment(), keys, &Position::START);
+    let checks = vec![layout.check(0..layout.len())];
+    let verified = layout.conclude(checks);
+    verified.records().filter_map(|record| which(&record.event()?)).collect()
+}
+
+impl Scene {
+    pub(crate) fn new(policy: &str, sight: Sight) -> Self {
+        Self::joining(policy, sight, None)
+    }
+
+    /// A guard whose session a hook opened, and in which the user said this.
+    pub(crate) fn told(policy: &str, turn: &str) -> Self {
+        Self::joining(policy, Sight::Partial, Some(turn))
+    }
+
+    fn joining(policy: &str, sight: Sight, turn: Option<&str>) -> Self {
+        let (folder, kept) = (tempfile::tempdir().unwrap(), Kept::default());
+        let port = port_on(&kept, policy, &folder);
+        let session = turn.map(|turn| {
+            let session = port.open(Sight::Partial).unwrap();
+            self::turn(&*port, &session, turn);
+            session
+        });
+        let settings = Settings { name: SERVER.to_owned(), sight, session };
+        let notes: Arc<Mutex<Vec<String>>> = Arc::default();
+        let into = Arc::clone(&notes);
+        let note = Box::new(move |what: &str| into.lock().unwrap().push(what.to_owned()));
+        let guard = Arc::new(Guard::new(settings, port, note).unwrap());
+        let (client, to_client) = UnixStream::pair().unwrap();
+        let (server, to_server) = UnixStream::pair().unwrap();
+        let relay = Relay::new(guard, Box::new(to_client), Box::new(to_server), CALL_FOR).unwrap();
+        let (client, server) = (BufReader::new(client), BufReader::new(server));
+        let keys = keys();
+        Self { relay, notes, client, server, kept, keys, _folder: folder }
+    }
+
+    pub(crate) fn client_says(&self, line: &str) {
+        self.relay.from_client(line.as_bytes().to_vec());
+    }
+
+    pub(crate) fn server_says(&self, line: &str) {
+        self.relay.from_server(line.as_bytes().to_vec());
+    }
+
+    pub(crate) fn client_hears(&mut self) -> String {
+        line_of(&mut self.client)
+    }
+
+    pub(crate) fn server_hears(&mut self) -> String {
+        line_of(&mut self.server)
+    }
+
+    /// The client shakes hands as one that can show forms, or not.
+    pub(crate) fn shake_hands(&mut self, client: &str, capabilities: &str) {
+        let hello = format!(
+            r#"{{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{{"protocolVersion":"2025-11-25","capabilities":{capabilities},"clientInfo":{{"name":"{client}","version":"1"}}}}}}"#
+        );
+        self.client_says(&hello);
+        assert_eq!(self.server_hears(), hello);
+        let answer = r#"{"jsonrpc":"2.0","id":"hello","result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}"#;
+        self.server_says(answer);
+        assert_eq!(self.client_hears(), answer);
+    }
+
+    /// The server answers the guard's own question for its tools.
+    pub(crate) fn list(&mut self, tools: &str) {
+        let asked = self.server_hears();
+        assert!(asked.contains("\"tools/list\""), "{asked}");
+        self.server_says(&answer(&id_of(&asked), tools));
+    }
+
+    pub(crate) fn call(&self, id: u32, tool: &str, arguments: &str) {
+        self.client_says(&call(id, tool, arguments));
+    }
+
+    /// What of these events is in the ledger: how each run went, by its tool or step.
+    pub(crate) fn ends(&self) -> Vec<Outcome> {
+        ends(&self.kept)
+    }
+
+    pub(crate) fn begun(&self) -> usize {
+        self.events(|event| matches!(event, Event::Began(_)).then_some(())).len()
+    }
+
+    /// Everything that was observed: what, through which channel, by whom.
+    pub(crate) fn seen(&self) -> Vec<(Seen, String, String)> {
+        let views = self.views();
+        let name =
+            |space, number| String::from_utf8(views.name(space, number).unwrap().to_vec()).unwrap();
+        self.events(|event| {
+            let Event::Observed(it) = event else { return None };
+            Some((it.seen, name(Space::Channel, it.channel), name(Space::Author, it.author)))
+        })
+    }
+
+    pub(crate) fn views(&self) -> actum_core::Views {
+        let kept = self.kept.0.lock().unwrap();
+        actum_testkit::memory::fold(kept.0.segment(), &self.keys).unwrap()
+    }
+
+    pub(crate) fn events<T>(&self, which: impl Fn(&Event<'_>) -> Option<T>) -> Vec<T> {
+        events(&self.kept, &self.keys, which)
+    }
+
+    /// The disk is gone from now on.
+    pub(crate) fn break_disk(&self) {
+        self.kept.0.lock().unwrap().1 = true;
+    }
+
+    pub(crate) fn noted(&self, part: &str) -> bool {
+        self.notes.lock().unwrap().iter().any(|note| note.contains(part))
     }
 }
 
-impl<D: Disk + Send + 'static> Scene<D>
-where
-    D::File: Send,
-{
-    /// A ledger with the policy in force.
-    pub(crate) fn on(disk: D) -> Self {
-        let folder = open_folder().unwrap();
-        let root = folder.path().canonicalize().unwrap();
-        let places = Places {
-            store: root.join("project/.actum"),
-            data: root.join("data"),
-            state: root.join("state"),
-        };
-        let store = Store::on(disk, places);
-        drop(store.init(&writer()).unwrap());
-        let mut opened = Desk::open(store.clone(), writer(), clock()).unwrap();
-        let policy = AcceptedPolicy::prepare(POLICY, &root, &|_| None).unwrap();
-        let document = String::from_utf8(policy.to_bytes()).unwrap();
-        let acts = vec![Deed::AcceptPolicy { document }];
-        opened.ask(&Who::owner(Owner::YesFlag), Record { acts }).unwrap();
-        let ledger = opened.views().unwrap().keys().ledger();
-        let socket = socket_of(store.places(), ledger);
-        Self { folder, store, socket }
-    }
-
-    pub(crate) fn desk(&self) -> Desk<D> {
-        Desk::open(self.store.clone(), writer(), clock()).unwrap()
-    }
-
-    pub(crate) fn options(&self) -> Options {
-        Options::same_user(self.socket.clone())
-    }
-
-    pub(crate) fn daemon(&self) -> Daemon {
-        Daemon::start(self.desk(), self.options()).unwrap()
-    }
-
-    pub(crate) fn address(&self) -> Address {
-        Address::own(&self.socket)
-    }
-
-    pub(crate) fn client(&self, role: Role) -> Client {
-        Client::connect(&self.address(), role, "a test").unwrap()
-    }
-
-    pub(crate) fn owner(&self) -> Client {
-        self.client(owner())
-    }
-
-    /// An adapter with these channels.
-    pub(crate) fn adapter(&self, name: &str, channels: &[&str]) -> Role {
-        let credential = Zeroizing::new(format!("secret of {name}"));
-        let digest = actum_core::Adapter::credential_digest(credential.as_bytes());
-        let channels = channels.iter().map(|it| (*it).to_owned()).collect();
-        let deed = Deed::Enrol { adapter: name.to_owned(), credential: digest, channels };
-        self.owner().record(vec![deed]).unwrap();
-        Role::Adapter { name: name.to_owned(), credential }
-    }
+fn line_of(from: &mut BufReader<UnixStream>) -> String {
+    let mut line = String::new();
+    assert!(from.read_line(&mut line).unwrap() > 0, "the pipe was closed");
+    line.pop();
+    line
 }
 
-pub(crate) fn owner() -> Role {
-    Role::Owner { known: Owner::YesFlag }
+pub(crate) fn call(id: u32, tool: &str, arguments: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
+    )
 }
 
-pub(crate) fn agent(session: Option<&str>) -> Role {
-    Role::Agent { session: session.map(str::to_owned) }
+pub(crate) fn answer(id: &str, result: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
 }
 
-pub(crate) fn open(client: &mut Client) -> String {
-    client.open(Start::Fresh {}).unwrap().session
+pub(crate) fn text(text: &str) -> String {
+    format!(r#"{{"content":[{{"type":"text","text":"{text}"}}]}}"#)
 }
 
-pub(crate) fn turn(session: &str, text: &str) -> Observe {
-    Observe {
-        session: session.to_owned(),
-        seen: Seen::Turn,
-        channel: None,
-        author: None,
-        text: text.to_owned(),
-        entry: None,
-        arguments: None,
-        carries: None,
-    }
-}
-
-pub(crate) fn result(session: &str, channel: &str, text: &str) -> Observe {
-    Observe {
-        seen: Seen::Result,
-        channel: Some(channel.to_owned()),
-        author: Some("web/get".to_owned()),
-        ..turn(session, text)
-    }
-}
-
-pub(crate) fn pay(session: &str, payee: &str, amount: u32, call_id: Option<&str>) -> Act {
-    let arguments = format!(r#"{{"payee":"{payee}","amount":{amount}}}"#);
-    Act {
-        session: session.to_owned(),
-        tool: "bank/pay".to_owned(),
-        arguments: serde_json::value::RawValue::from_string(arguments).unwrap(),
-        call_id: call_id.map(str::to_owned),
-        definition: None,
-        somebody: true,
-    }
-}
-
-/// A decision in a line.
-pub(crate) fn in_short(acted: &Acted) -> String {
-    let permit = if acted.permitted { "permitted" } else { "not permitted" };
-    format!("{} {} {permit}", acted.decision.word(), acted.code.code())
-}
-
-/// The code of a failure, or the word for what else went wrong.
-pub(crate) fn wrong<T: core::fmt::Debug>(told: Result<T, ClientError>) -> String {
-    match told.unwrap_err() {
-        ClientError::Failed(failure) => code(failure.code),
-        ClientError::Dead { .. } => "dead".to_owned(),
-        ClientError::Foreign(error) => format!("foreign: {error}"),
-        ClientError::Slow(_) => "slow".to_owned(),
-        ClientError::Broken { .. } => "broken".to_owned(),
-    }
-}
-
-pub(crate) fn code(code: FailureCode) -> String {
-    serde_json::to_string(&code).unwrap().trim_matches('"').to_owned()
+/// The id of a request as it is written.
+pub(crate) fn id_of(line: &str) -> String {
+    let (_, rest) = line.split_once("\"id\":").unwrap();
+    rest.split([',', '}']).next().unwrap().to_owned()
 }

@@ -6,7 +6,7 @@ use actum_core::{EntryKind, Outcome};
 use actum_serve::desk::Who;
 use actum_serve::wire::{CallResult, Mandate, Recall, Remember, Skip, Start, Takes};
 
-use crate::scene::{Scene, agent, in_short, open, owner, pay, result, turn, wrong};
+use crate::served::{Scene, agent, in_short, open, owner, pay, result, turn, wrong};
 
 const PAYEE: &str = "DE89370400440532013000";
 const OTHER: &str = "GB29NWBK60161331926819";

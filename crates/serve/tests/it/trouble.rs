@@ -18,7 +18,7 @@ use actum_serve::daemon::{Daemon, OPEN_MAX, WAITING_MAX};
 use actum_serve::wire::{CallResult, Recall, Start};
 use actum_store::{Disk, DiskFile, RealDisk, Stat};
 
-use crate::scene::{Scene, in_short, open, owner, pay, turn, wrong};
+use crate::served::{Scene, in_short, open, owner, pay, turn, wrong};
 
 const PAYEE: &str = "DE89370400440532013000";
 

@@ -297,6 +297,8 @@ impl World {
         let start = match it.start.as_deref() {
             None | Some("fresh") => NewStart::Fresh,
             Some("unknown") => NewStart::Unknown,
+            Some("partial") => NewStart::Partial,
+            Some("interactive") => NewStart::Interactive,
             Some("subagent") => NewStart::Subagent(of()?),
             Some(word) => return Err(format!("`{word}` is no start")),
         };

@@ -15,13 +15,14 @@ use toml::de::{DeArray, DeTable, DeValue};
 use super::channels::Channels;
 use super::error::{PolicyError, Problem, nearest, shown};
 use super::{
-    CHANNELS_MAX, ELEMENT_MAX, FILE_MAX, PATTERNS_TOTAL_MAX, Policy, Profile, STEPS_MAX, Step,
-    TOOLS_MAX,
+    CHANNELS_MAX, CLIENTS_MAX, ELEMENT_MAX, FILE_MAX, PATTERNS_TOTAL_MAX, Policy, Profile,
+    SERVERS_MAX, STEPS_MAX, Step, TOOLS_MAX,
 };
-use crate::names::{ArgumentName, NameError, Namespace, StepName, ToolName};
+use crate::names::{ArgumentName, AuthorName, NameError, Namespace, StepName, ToolName};
 use cross::Places;
 
-const TOP_KEYS: &[&str] = &["version", "namespace", "profile", "steps", "tools", "channels"];
+const TOP_KEYS: &[&str] =
+    &["version", "namespace", "profile", "steps", "tools", "channels", "clients", "servers"];
 
 pub(super) fn read(text: &str) -> Result<Policy, PolicyError> {
     let placed = |fault: Fault| {
@@ -76,7 +77,12 @@ fn policy(text: &str) -> Read<Policy> {
     let steps = all_steps(file, &mut places)?;
     let tools = all_tools(file, &mut places)?;
     let channels = Channels::new(all_channels(file)?);
-    let policy = Policy { namespace, profile, steps, tools, channels };
+    let clients = match file.get("clients") {
+        Some(value) => names(value, "`clients`", CLIENTS_FORM, CLIENTS_MAX, AuthorName::new)?,
+        None => BTreeSet::new(),
+    };
+    let trusted = all_servers(file)?;
+    let policy = Policy { namespace, profile, steps, tools, channels, clients, trusted };
     // Each table holds for itself; now together.
     cross::check(&policy, &places)?;
     Ok(policy)
@@ -117,6 +123,46 @@ fn all_channels(file: &DeTable<'_>) -> Read<Vec<super::ChannelLine>> {
         table(value, "`channels`", "a table for each channel, such as [channels.\"mcp:bank\"]")?;
     at_most(value.span(), "`channels`", table.len(), CHANNELS_MAX)?;
     in_order(table).into_iter().map(|(key, value)| channels::line(key, value)).collect()
+}
+
+const CLIENTS_FORM: &str = "a list of names, such as [\"claude-code\"]";
+
+/// The servers whose hints count.
+fn all_servers(file: &DeTable<'_>) -> Read<BTreeSet<AuthorName>> {
+    let mut trusted = BTreeSet::new();
+    let Some(value) = file.get("servers") else { return Ok(trusted) };
+    let servers = table(value, "`servers`", "a table for each server, such as [servers.clinic]")?;
+    at_most(value.span(), "`servers`", servers.len(), SERVERS_MAX)?;
+    for (key, value) in in_order(servers) {
+        let server = name(key.span(), AuthorName::new(key.get_ref()))?;
+        let place = format!("server `{server}`");
+        let server_table = table(value, &place, "a table, such as hints = \"trusted\"")?;
+        check_keys(server_table, &["hints"], &place)?;
+        let Some(hints) = server_table.get("hints") else { continue };
+        let what = format!("`hints` of {place}");
+        if choice(hints, &what, Hints::WORDS, Hints::from_word)? == Hints::Trusted {
+            trusted.insert(server);
+        }
+    }
+    Ok(trusted)
+}
+
+#[derive(PartialEq, Eq)]
+enum Hints {
+    Stricter,
+    Trusted,
+}
+
+impl Hints {
+    const WORDS: &[&str] = &["stricter", "trusted"];
+
+    fn from_word(word: &str) -> Option<Self> {
+        match word {
+            "stricter" => Some(Self::Stricter),
+            "trusted" => Some(Self::Trusted),
+            _ => None,
+        }
+    }
 }
 
 fn version(file: &DeTable<'_>) -> Read<()> {
