@@ -116,6 +116,14 @@ pub(crate) enum Command {
     /// Shows the exact call and where each of its binding arguments came from, and asks. An approval is for this call, once, for a
     /// short time; any change is another call.
     Approve(memory::Approve),
+    /// Say no to one call that waits: asked again, it is refused
+    Deny {
+        /// The receipt, as `actum inbox` shows it
+        receipt: String,
+
+        #[command(flatten)]
+        confirm: Confirm,
+    },
     /// Mandates: what you allow beforehand
     #[command(subcommand)]
     Mandate(memory::Mandate),
@@ -142,6 +150,17 @@ pub(crate) enum Command {
     /// Say where the key is, or replace it
     #[command(subcommand)]
     Key(Key),
+    /// Keep key, ledger and gate in one process that others ask
+    ///
+    /// Runs until it is told to stop, and answers at a Unix socket. While it runs, every other command asks it, so that many agents
+    /// and shells share one ledger. As the same user as its agents it is weaker: docs/daemon.md runs it as another user.
+    Daemon(Daemon),
+    /// Say whether a daemon runs, and how it is
+    ///
+    /// Ends with 0 if one answers, 12 if it cannot believe its ledger, 1 if none answers.
+    Status,
+    /// Show decisions as they are made; needs a daemon
+    Watch,
     /// Play the story of forged and real evidence, with real processes and a real ledger
     Demo,
     /// Print a completion script for a shell
@@ -258,6 +277,30 @@ pub(crate) struct Log {
     /// Only the newest so many of those
     #[arg(long, short = 'n', value_name = "COUNT")]
     pub(crate) last: Option<usize>,
+}
+
+/// Whom a daemon serves is told by their user id. Without --owner and --agent it serves its own user alone.
+#[derive(Debug, Args)]
+pub(crate) struct Daemon {
+    /// Answer at this socket, instead of the ledger's own
+    #[arg(long, value_name = "PATH")]
+    pub(crate) socket: Option<PathBuf>,
+
+    /// A user id that may be the owner [default: the daemon's own]
+    #[arg(long, value_name = "UID")]
+    pub(crate) owner: Vec<u32>,
+
+    /// A user id of agents and adapters [default: that of the owner, which is weaker]
+    #[arg(long, value_name = "UID")]
+    pub(crate) agent: Vec<u32>,
+
+    /// End when nobody was connected for so long
+    #[arg(long, value_parser = duration, value_name = "TIME")]
+    pub(crate) idle: Option<Duration>,
+
+    /// Run in the background, and return once it answers
+    #[arg(long)]
+    pub(crate) background: bool,
 }
 
 /// An owner's act: asks on a terminal, or takes --yes.

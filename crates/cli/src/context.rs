@@ -10,6 +10,7 @@ use actum_store::{
 };
 use etcetera::BaseStrategy as _;
 
+use crate::link;
 use crate::say::{FAILED, Failure, Outcome, Say, count, note, read_text};
 
 /// The name of the store's folder, and of the policy beside it.
@@ -53,6 +54,12 @@ impl Context {
 
     /// Reads and verifies the ledger.
     pub(crate) fn read(&self) -> Outcome<Snapshot> {
+        if link::is_anothers()? {
+            let message = "the ledger is read with its key, which the daemon of another user keeps";
+            return Err(Failure::new(FAILED, message).hint(
+                "ask there: `actum ground`, `inbox`, `approve`, `status`, `watch`; or do this as that user",
+            ));
+        }
         let snapshot = self.store.read()?;
         // Not believed, and no alarm either, for a torn write looks the same; but nobody should have to ask for it.
         if let Some((bytes, what)) = snapshot.leftover().filter(|_| !self.say.json) {

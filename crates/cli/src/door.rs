@@ -3,104 +3,101 @@
 //! Without a credential it is the owner who asks: a person at a terminal, or `--yes`. A shell of the same user can say either,
 //! so what was asked that way is recorded with how its owner was known.
 
-use std::borrow::Cow;
 use std::env;
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
-use actum_core::{
-    Caller, Content, Digest, Gate, Ledger, Owner, Presence, SessionName, Space, SubjectName,
-    Surroundings, ValueKind, Views,
-};
-use actum_store::{
-    AcceptedPolicy, CONTENT_MAX, Cache, CacheError, FileJournal, PolicyMissing, RealDisk, Writer,
-    random,
-};
+use actum_core::{Digest, Namespace, Owner, SessionName, Views};
+use actum_serve::client::Client;
+use actum_serve::desk::Who;
+use actum_serve::wire::{Asking, Deed, Keep, Record, Role};
+use actum_store::{AcceptedPolicy, CONTENT_MAX, PolicyMissing, RealDisk, read_clocks};
 use zeroize::Zeroizing;
 
 use crate::args_memory::Door;
-use crate::context::{Context, at_a_terminal, writer};
+use crate::context::{Context, at_a_terminal, namespace, writer};
 use crate::say::{FAILED, Failure, Outcome, foreign, note};
-use crate::subject;
 
 /// Bytes of a credential.
 pub(crate) const CREDENTIAL_BYTES: usize = 32;
 
-/// A ledger open for writing, with all that a question to the gate needs.
+/// Where a question is asked: at the daemon that has the ledger, or at a desk of this command's own. Both answer the same.
 pub(crate) struct Desk<'c> {
-    pub(crate) context: &'c Context,
-    pub(crate) ledger: Ledger<FileJournal<RealDisk>>,
-    pub(crate) writer: Writer,
-    pub(crate) cache: Cache,
-    policy: Option<AcceptedPolicy>,
+    context: &'c Context,
+    hand: Hand,
+}
+
+enum Hand {
+    Here(Box<actum_serve::desk::Desk>, Who),
+    There(Box<Client>),
 }
 
 impl<'c> Desk<'c> {
-    /// Opens the ledger for one command.
-    pub(crate) fn open(context: &'c Context, what: &str) -> Outcome<Self> {
-        let writer = writer(what);
-        let ledger = context.store.write(&writer)?;
-        let policy = policy_of(context, ledger.views());
-        let cache = Cache::of(context.places());
-        Ok(Self { context, ledger, writer, cache, policy })
+    /// Asks the daemon if one runs, and opens the ledger for this command if not.
+    pub(crate) fn open(context: &'c Context, what: &str, role: Role) -> Outcome<Self> {
+        if let Some(client) = context.daemon(what, role.clone())? {
+            return Ok(Self { context, hand: Hand::There(Box::new(client)) });
+        }
+        let clock = Arc::new(read_clocks);
+        let desk = actum_serve::desk::Desk::open(context.store.clone(), writer(what), clock)?;
+        // Whoever accepts another one need not be told.
+        if let Some(flaw) = desk.policy_flaw().filter(|_| what != "policy accept") {
+            note(flaw);
+        }
+        let who = desk.admit(&role)?;
+        Ok(Self { context, hand: Hand::Here(Box::new(desk), who) })
     }
 
-    pub(crate) fn views(&self) -> &Views {
-        self.ledger.views()
+    /// Asks one question.
+    pub(crate) fn ask<A: Asking>(&mut self, ask: A) -> Outcome<A::Told> {
+        Ok(match &mut self.hand {
+            Hand::Here(desk, who) => desk.ask(who, ask)?,
+            Hand::There(client) => client.ask(&ask)?,
+        })
     }
 
-    /// The policy in force, if there is one.
-    pub(crate) const fn policy(&self) -> Option<&AcceptedPolicy> {
-        self.policy.as_ref()
-    }
-
-    /// Asks something of the ledger with the gate beside it, which borrows what the ledger does not.
-    pub(crate) fn ask<T>(
-        &mut self,
-        presence: Presence,
-        asks: impl FnOnce(
-            &mut Ledger<FileJournal<RealDisk>>,
-            &Gate<'_>,
-            &actum_core::Reading,
-        ) -> Result<T, actum_core::CommitError>,
-    ) -> Outcome<T> {
-        let things = Things { context: self.context, cache: &self.cache };
-        let force = self.policy.as_ref().map(AcceptedPolicy::in_force_now);
-        let gate = Gate { force, surroundings: &things, presence };
-        Ok(asks(&mut self.ledger, &gate, &self.writer.reading)?)
+    /// Acts as the owner, and returns the event of it.
+    pub(crate) fn record(&mut self, deed: Deed) -> Outcome<u64> {
+        let written = self.ask(Record { acts: vec![deed] })?;
+        let none = || Failure::new(FAILED, "nothing was written");
+        written.events.first().copied().ok_or_else(none)
     }
 
     /// Keeps a text for later questions, and returns its digest.
-    pub(crate) fn keep(&self, text: &str) -> Outcome<Digest> {
-        self.cache.keep(text).map_err(|error| cache_failure(&error))
+    pub(crate) fn keep(&mut self, text: &str) -> Outcome<Digest> {
+        Ok(self.ask(Keep { text: text.to_owned() })?.digest)
     }
 
-    /// Tells of an id that nobody opened: it is no error, and most often a slip of the finger.
-    pub(crate) fn note_unknown(&self, session: &SessionName) {
-        let number = self.views().number(Space::Session, session.as_str().as_bytes());
-        let known = number.and_then(|it| self.views().provenance().session(it));
-        if known.is_none() && !self.context.say.json {
-            note(&format!(
-                "nobody opened a session {}, so everything in it is untrusted; open one with `actum session open`",
-                foreign(session.as_str())
-            ));
+    /// Looks at the state as it is now.
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&Views) -> Outcome<T>) -> Outcome<T> {
+        if let Hand::Here(desk, _) = &self.hand
+            && let Some(views) = desk.views()
+        {
+            return look(views);
         }
+        look(self.context.read()?.views())
     }
 
-    /// Who asks.
-    pub(crate) fn caller(&self, door: &Door) -> Outcome<Caller> {
-        caller(self.views(), door)
+    /// The namespace of the policy in force.
+    pub(crate) fn namespace(&self) -> Outcome<Namespace> {
+        Ok(match &self.hand {
+            Hand::Here(desk, _) => desk.policy().map(namespace).unwrap_or_default(),
+            Hand::There(_) => {
+                self.context.read()?.policy().as_ref().map(namespace).unwrap_or_default()
+            }
+        })
     }
+}
 
-    /// Who asks where an agent may: the agent of this session, unless the door says otherwise.
-    pub(crate) fn agent(&self, door: &Door, session: Option<&SessionName>) -> Outcome<Caller> {
-        if door.adapter.is_some() || door.yes {
-            return self.caller(door);
-        }
-        let number = session
-            .and_then(|session| self.views().number(Space::Session, session.as_str().as_bytes()));
-        Ok(Caller::Agent(number.unwrap_or(u32::MAX)))
+/// Tells of an id that nobody opened: it is no error, and most often a slip of the finger.
+pub(crate) fn note_unknown(context: &Context, session: &str) {
+    if !context.say.json {
+        note(&format!(
+            "nobody opened a session {}, so everything in it is untrusted; open one with `actum session open`",
+            foreign(session)
+        ));
     }
 }
 
@@ -116,59 +113,16 @@ pub(crate) fn policy_of(context: &Context, views: &Views) -> Option<AcceptedPoli
     }
 }
 
-/// What the gate asks of this machine.
-pub(crate) struct Things<'a> {
-    pub(crate) context: &'a Context,
-    pub(crate) cache: &'a Cache,
-}
-
-impl Surroundings for Things<'_> {
-    fn content(&self, digest: &Digest) -> Content<'_> {
-        match self.cache.read(digest) {
-            Ok(Some(text)) => Content::Known(Cow::Owned(text)),
-            Ok(None) => Content::Missing,
-            // Whatever else is wrong with it, it is not the text.
-            Err(_) => Content::Edited,
-        }
-    }
-
-    fn subject(&self, name: &SubjectName) -> Result<Digest, String> {
-        subject::now(self.context, name).map(|taken| taken.digest)
-    }
-
-    fn leads_to(&self, path: &str) -> Option<String> {
-        let real = as_it_is(&self.context.project().join(path))?;
-        // The project may itself lie behind a link: what counts is how the path differs from its own letters.
-        let project = self.context.project().canonicalize().ok()?;
-        let relative = real.strip_prefix(&project).ok().filter(|_| !path.starts_with('/'));
-        let shown = relative.unwrap_or(&real).to_str()?.to_owned();
-        let written = path.trim_end_matches('/');
-        let same = ValueKind::Path.normal(&shown) == ValueKind::Path.normal(written);
-        (!same).then_some(shown)
-    }
-}
-
-/// A path without its links, as far as it is there; the rest of it is to be made. A link that ends nowhere yet leads there.
-fn as_it_is(path: &Path) -> Option<PathBuf> {
-    path.ancestors().find_map(|there| {
-        let led = || there.read_link().ok().and_then(|to| Some(there.parent()?.join(to)));
-        let real = there.canonicalize().ok().or_else(led)?;
-        // Joined to nothing it would end with a slash.
-        let rest = path.strip_prefix(there).ok()?.components();
-        Some(rest.fold(real, |path, part| path.join(part)))
-    })
-}
-
 /// Who asks at this door.
-pub(crate) fn caller(views: &Views, door: &Door) -> Outcome<Caller> {
+pub(crate) fn role(door: &Door) -> Outcome<Role> {
     if let Some(name) = &door.adapter {
-        return adapter(views, name);
+        return Ok(Role::Adapter { name: name.clone(), credential: credential()? });
     }
     if door.yes {
-        return Ok(Caller::Owner(Owner::YesFlag));
+        return Ok(owner(Owner::YesFlag));
     }
     if at_a_terminal() {
-        return Ok(Caller::Owner(Owner::Terminal));
+        return Ok(owner(Owner::Terminal));
     }
     let message = "who asks? No adapter is named, and no owner is at a terminal";
     let hint =
@@ -176,20 +130,21 @@ pub(crate) fn caller(views: &Views, door: &Door) -> Outcome<Caller> {
     Err(Failure::usage(message).hint(hint))
 }
 
-fn adapter(views: &Views, name: &str) -> Outcome<Caller> {
-    let refused = || {
-        // One message for an unknown name and a wrong credential: neither is to be found out by trying.
-        Failure::new(FAILED, format!("adapter {name} is not known by this credential"))
-            .hint("its owner sees the adapters with `actum adapter list`")
-    };
-    let secret = credential()?;
-    let number = views.number(Space::Adapter, name.as_bytes()).ok_or_else(refused)?;
-    let known = views.provenance().adapter(number).filter(|it| it.is_credential(&secret));
-    known.map(|_| Caller::Adapter(number)).ok_or_else(refused)
+/// Who asks where an agent may: the agent of this session, unless the door says otherwise.
+pub(crate) fn agent_role(door: &Door, session: Option<&str>) -> Outcome<Role> {
+    if door.adapter.is_some() || door.yes {
+        return role(door);
+    }
+    Ok(Role::Agent { session: session.map(str::to_owned) })
+}
+
+/// The owner, known so.
+pub(crate) const fn owner(known: Owner) -> Role {
+    Role::Owner { known }
 }
 
 /// The credential of this process, from its environment or from a file.
-pub(crate) fn credential() -> Outcome<Zeroizing<Vec<u8>>> {
+pub(crate) fn credential() -> Outcome<Zeroizing<String>> {
     let text = match (env::var("ACTUM_CREDENTIAL"), env::var_os("ACTUM_CREDENTIAL_FILE")) {
         (Ok(text), _) => Zeroizing::new(text),
         (Err(_), Some(path)) => {
@@ -208,13 +163,7 @@ pub(crate) fn credential() -> Outcome<Zeroizing<Vec<u8>>> {
                 .hint("set ACTUM_CREDENTIAL, or ACTUM_CREDENTIAL_FILE to the path of a file"));
         }
     };
-    Ok(Zeroizing::new(text.trim().as_bytes().to_vec()))
-}
-
-/// A name of a session that nobody had before.
-pub(crate) fn new_session() -> Outcome<SessionName> {
-    let bytes = random::<8>()?;
-    session(&format!("s-{}", actum_core::hex(&*bytes)))
+    Ok(Zeroizing::new(text.trim().to_owned()))
 }
 
 /// A session by its id.
@@ -246,31 +195,4 @@ fn within_limit(text: String) -> Outcome<String> {
         return Err(Failure::usage(message));
     }
     Ok(text)
-}
-
-pub(crate) fn cache_failure(error: &CacheError) -> Failure {
-    Failure::new(FAILED, crate::say::chain(error))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::os::unix::fs::symlink;
-
-    use super::*;
-
-    #[test]
-    fn a_path_is_followed_through_links_that_are_there_and_that_end_nowhere() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
-        fs::create_dir_all(root.join("notes")).unwrap();
-        symlink("/etc", root.join("notes/etc")).unwrap();
-        symlink("/nowhere/keys", root.join("notes/keys")).unwrap();
-        let led = |path: &str| as_it_is(&root.join(path)).unwrap();
-        assert_eq!(led("notes/new/a.md"), root.join("notes/new/a.md"));
-        assert_eq!(led("notes"), root.join("notes"));
-        assert_eq!(led("notes/etc/new"), Path::new("/etc/new"));
-        assert_eq!(led("notes/keys"), Path::new("/nowhere/keys"));
-        assert_eq!(led("notes/keys/x"), Path::new("/nowhere/keys/x"));
-    }
 }

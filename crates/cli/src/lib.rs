@@ -9,6 +9,7 @@ mod context;
 mod detect;
 mod door;
 mod exec;
+mod link;
 mod losses;
 mod reference;
 mod say;
@@ -92,6 +93,10 @@ fn dispatch(cli: &Cli, say: Say) -> Outcome<u8> {
         Command::Adapter(args) => cmd::adapter::run(&find()?, args),
         Command::Guard(args) => cmd::guard::run(&find()?, args),
         Command::Key(args) => cmd::key::run(&find()?, args),
+        Command::Daemon(args) => cmd::daemon::run(&find()?, args),
+        Command::Status => cmd::status::run(&find()?),
+        Command::Watch => cmd::watch::run(&find()?),
+        Command::Deny { receipt, confirm } => cmd::approve::deny(&find()?, receipt, confirm),
         Command::Demo => cmd::demo::run(say),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -180,13 +180,15 @@ pub(crate) struct Failure {
     pub(crate) reason: Option<Reason>,
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
+    /// Nobody decided anything: reading goes on without it, unverified.
+    pub(crate) unanswered: bool,
 }
 
 pub(crate) type Outcome<T> = Result<T, Failure>;
 
 impl Failure {
     pub(crate) fn new(exit: u8, message: impl Into<String>) -> Self {
-        Self { exit, reason: None, message: message.into(), hint: None }
+        Self { exit, reason: None, message: message.into(), hint: None, unanswered: false }
     }
 
     pub(crate) fn usage(message: impl Into<String>) -> Self {
@@ -278,7 +280,7 @@ impl From<StoreError> for Failure {
             | StoreError::Disk { .. }
             | StoreError::Commit(_) => FAILED,
         };
-        Self { exit, reason: Some(reason), message: chain(&error), hint }
+        Self { exit, reason: Some(reason), message: chain(&error), hint, unanswered: false }
     }
 }
 
@@ -303,6 +305,7 @@ impl From<PolicyMissing> for Failure {
             reason: Some(reason),
             message: missing.to_string(),
             hint: Some(reason.way_out().to_owned()),
+            unanswered: false,
         }
     }
 }

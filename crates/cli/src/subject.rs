@@ -3,13 +3,14 @@
 use std::fs;
 use std::path::PathBuf;
 
-use actum_core::policy::{Policy, Rule, Step};
-use actum_core::{Digest, StepName, SubjectKind, SubjectName, hex};
-use actum_store::subject::{Change, MANIFEST_BYTES_MAX, Manifest, Taken, take};
+use actum_core::policy::{Policy, Rule};
+use actum_core::{Digest, StepName, SubjectName, hex};
+use actum_serve::desk::{step_of, subject_now, subject_of};
+use actum_store::subject::{Change, MANIFEST_BYTES_MAX, Manifest, Taken};
 use actum_store::{Disk as _, RealDisk, put};
 
 use crate::context::Context;
-use crate::say::{Failure, Outcome};
+use crate::say::Outcome;
 
 /// Manifests kept to name what changed; the oldest go.
 const MANIFESTS_KEPT: usize = 64;
@@ -18,88 +19,17 @@ pub(crate) const CHANGES_NAMED: usize = 5;
 
 /// The step and its rule, by the name a person gave. Only a step that is performed by a command has one here.
 pub(crate) fn step<'a>(policy: &'a Policy, name: &str) -> Outcome<(StepName, &'a Rule)> {
-    let step = StepName::new(name).map_err(|error| Failure::usage(error.to_string()))?;
-    let Some(found) = policy.step(&step) else {
-        let known: Vec<_> = policy.steps().map(|(name, _)| name.to_string()).collect();
-        let hint = if known.is_empty() {
-            "the accepted policy has no steps; add some to actum.toml, then `actum policy accept`"
-                .to_owned()
-        } else {
-            format!("the accepted policy has: {}", known.join(", "))
-        };
-        return Err(Failure::usage(format!("there is no step `{step}`")).hint(hint));
-    };
-    let (message, hint) = match found {
-        Step::Command(rule) => return Ok((step, rule)),
-        Step::Tool(tool) => (
-            format!("`{step}` is a tool step: it is performed by calling `{}`", tool.tool()),
-            "an adapter records such calls; no command performs it".to_owned(),
-        ),
-        Step::AllOf(all_of) => {
-            let parts: Vec<_> = all_of.parts().iter().map(StepName::as_str).collect();
-            let hint = format!("name one of them: {}", parts.join(", "));
-            (format!("`{step}` is several steps"), hint)
-        }
-    };
-    Err(Failure::usage(message).hint(hint))
+    Ok(step_of(policy, name)?)
 }
 
 /// The subject a person named, of the kind the rule wants.
 pub(crate) fn name(rule: &Rule, given: Option<&str>) -> Outcome<SubjectName> {
-    let kind = rule.subject();
-    if let Some(fixed) = rule.fixed_subject() {
-        return one_subject(fixed, given);
-    }
-    let refuse =
-        |message: String| Failure::usage(message).hint(format!("write it as {}", form(kind)));
-    let Some(given) = given else {
-        if kind == SubjectKind::Git {
-            return SubjectName::parse("HEAD").map_err(|error| refuse(error.to_string()));
-        }
-        return Err(refuse("which subject?".to_owned()));
-    };
-    let prefixed = SubjectName::parse(given);
-    let parsed = match prefixed {
-        Ok(name) if name.kind() == kind => name,
-        Ok(name) => {
-            let (is, wants) = (name.kind().word(), kind.word());
-            return Err(refuse(format!("`{given}` is a {is} subject; this step wants {wants}")));
-        }
-        // Without a kind it is of the kind that the rule wants.
-        Err(actum_core::NameError::Kind { .. }) if kind != SubjectKind::Git => {
-            SubjectName::new(kind, given).map_err(|error| refuse(error.to_string()))?
-        }
-        Err(error) => return Err(refuse(error.to_string())),
-    };
-    Ok(parsed)
-}
-
-/// The one subject of a step, whether it was named or not.
-fn one_subject(fixed: &SubjectName, given: Option<&str>) -> Outcome<SubjectName> {
-    let same = |given: &str| {
-        SubjectName::parse(given).is_ok_and(|name| name == *fixed)
-            || SubjectName::new(fixed.kind(), given).is_ok_and(|name| name == *fixed)
-    };
-    match given.filter(|given| !same(given)) {
-        None => Ok(fixed.clone()),
-        Some(given) => Err(Failure::usage(format!("`{given}` is not the subject of this step"))
-            .hint(format!("its one subject is {fixed}"))),
-    }
-}
-
-const fn form(kind: SubjectKind) -> &'static str {
-    match kind {
-        SubjectKind::Git => "HEAD: the work tree as it lies on disk",
-        SubjectKind::File => "file:PATH, inside the project",
-        SubjectKind::Dir => "dir:PATH, inside the project",
-        SubjectKind::Text => "text:ANYTHING",
-    }
+    Ok(subject_of(rule, given)?)
 }
 
 /// The subject as it is on disk now.
 pub(crate) fn now(context: &Context, name: &SubjectName) -> Result<Taken, String> {
-    let places = context.places();
-    take(context.project(), &places.store, name).map_err(|error| crate::say::chain(&error))
+    subject_now(context.places(), name)
 }
 
 /// Keeps the manifest of a subject, so that a later answer can name what changed. It proves nothing, so a failure to keep it

@@ -30,6 +30,11 @@ pub(crate) fn ago(ms: u64, now_ms: u64) -> String {
     }
 }
 
+/// The time of day of a moment in the person's own time zone.
+pub(crate) fn clock(ms: u64) -> String {
+    timestamp(ms).to_zoned_datetime(TimeZone::system()).strftime("%H:%M:%S").to_string()
+}
+
 /// The day of a moment in the person's own time zone.
 pub(crate) fn day(ms: u64) -> String {
     timestamp(ms).to_zoned_datetime(TimeZone::system()).strftime("%Y-%m-%d").to_string()

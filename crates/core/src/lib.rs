@@ -53,9 +53,9 @@ pub use keys::{GENERATIONS_MAX, KEY_FILE_MAX, KeyFile, KeyFileError, Keyring, Ro
 pub use kind::{ACCOUNT_MAX, ADDRESS_MAX, NUMBER_MAX, Number, PATH_VALUE_MAX, ValueKind};
 pub use ledger::{
     APPROVAL_MS_MAX, Ablated, Answered, BATCH_MAX, Batch, CommitError, Done, Journal,
-    JournalFailed, Ledger, Leftover, Loss, MANDATE_MS_MAX, MemoryRequest, NewAudience, NewCall,
-    NewCallEnd, NewEnd, NewEntry, NewFire, NewLimit, NewMandate, NewObservation, NewRecall, NewRun,
-    NewStart, OpenRun, Permit, Rejected, Request, Takes,
+    JournalFailed, Kept, Ledger, Leftover, Loss, MANDATE_MS_MAX, MemoryRequest, NewAudience,
+    NewCall, NewCallEnd, NewEnd, NewEntry, NewFire, NewLimit, NewMandate, NewObservation,
+    NewRecall, NewRun, NewStart, OpenRun, Permit, Rejected, Request, Sheet, Takes, Unkept,
 };
 pub use looks::looks_like_instruction;
 pub use names::{

@@ -172,7 +172,8 @@ impl AcceptedPolicy {
         document_digest(&self.to_bytes())
     }
 
-    fn to_bytes(&self) -> Vec<u8> {
+    /// The document as it is kept.
+    pub fn to_bytes(&self) -> Vec<u8> {
         let resolved = |program: &Program| Resolved {
             name: program.name.clone(),
             path: program.path.clone(),

@@ -4,8 +4,8 @@
 use core::time::Duration;
 
 use actum_core::{
-    CommitError, Digest, KeyFile, Keyring, Ledger, LedgerId, Leftover, Owner, Reading, Refusal,
-    Request, SEGMENT_HEADER_LEN,
+    CommitError, Digest, KeyFile, Keyring, Ledger, LedgerId, Leftover, Owner, Position, Reading,
+    Refusal, Request, SEGMENT_HEADER_LEN,
 };
 
 use crate::disk::{Disk, DiskFile as _, RealDisk};
@@ -54,6 +54,11 @@ impl<D: Disk> Store<D> {
     /// Where its parts lie.
     pub const fn places(&self) -> &Places {
         &self.places
+    }
+
+    /// The disk.
+    pub const fn disk(&self) -> &D {
+        &self.disk
     }
 
     /// Makes a new ledger: a key, an anchor, a store with its first event.
@@ -236,6 +241,18 @@ impl<D: Disk> Store<D> {
     /// # Errors
     /// [`StoreError::Locked`], [`StoreError::Refused`], [`StoreError::Missing`], or what the disk said.
     pub fn write(&self, writer: &Writer) -> Result<Ledger<FileJournal<D>>, StoreError> {
+        self.write_after(writer, None)
+    }
+
+    /// The same for one who has seen how far the ledger went: store and anchor must reach that, whatever they say together.
+    ///
+    /// # Errors
+    /// As [`Store::write`], and [`Refusal::RolledBack`].
+    pub fn write_after(
+        &self,
+        writer: &Writer,
+        seen: Option<&Position>,
+    ) -> Result<Ledger<FileJournal<D>>, StoreError> {
         if self.disk.stat(&self.places.store).is_err() {
             // Says whether something is missing here, or was never there.
             self.read()?;
@@ -243,8 +260,13 @@ impl<D: Disk> Store<D> {
         let lock = self.lock(writer)?;
         let ledger = self.identify()?;
         let key = read_key(&self.disk, &self.places, ledger)?;
-        let scan = scan_with(&self.disk, &self.places, &key, 0)?;
+        let seen = seen.filter(|seen| seen.count > 0);
+        let scan = scan_with(&self.disk, &self.places, &key, seen.map_or(0, |seen| seen.count))?;
         let kept = scan.judged.clone()?;
+        if let Some(seen) = seen.filter(|seen| scan.views.mac_of(seen.count) != Some(seen.mac)) {
+            let (seen, found) = (seen.count, scan.views.position().count);
+            return Err(Refusal::RolledBack { seen, found }.into());
+        }
         let head = scan.head.clone().ok_or(Refusal::Unanchored)?;
         let generation = scan.found.position.generation;
         let (dropped, digest) = self.clean_up(&scan.tail)?;

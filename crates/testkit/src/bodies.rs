@@ -10,6 +10,7 @@ use actum_core::{
 
 use actum_core::policy::Policy;
 use actum_serve::guard::{Answered, Message, ToolCall, definitions, texts};
+use actum_serve::wire;
 use actum_store::entries::{self, Known, State};
 use actum_store::subject::Manifest;
 use actum_store::{
@@ -38,6 +39,7 @@ pub const BODIES: &[Body] = &[
     ("register", register),
     ("entries", entries),
     ("call", call),
+    ("socket", socket),
     ("message", message),
 ];
 
@@ -115,6 +117,32 @@ fn register(bytes: &[u8]) {
 }
 
 /// A file of each format: what is read keeps to its limits, has a name of its own, and is known to a ledger that has just this.
+/// A line of the daemon's socket: one that is read is asked again as it was, and what is refused is said in a line.
+fn socket(bytes: &[u8]) {
+    match wire::read_request(bytes) {
+        Err((_, failure)) => assert!(!failure.message.contains('\n'), "{failure}"),
+        Ok(request) => {
+            assert!(bytes.len() <= wire::LINE_MAX);
+            let word = request.ask.word();
+            assert!(wire::Ask::WORDS.contains(&word));
+            let Ok(with) = request.ask.to_json() else { panic!("{word} has no JSON form") };
+            let line = format!(
+                "{{\"v\":{},\"id\":{},\"ask\":\"{word}\",\"with\":{with}}}",
+                wire::VERSION,
+                request.id
+            );
+            match wire::read_request(line.as_bytes()) {
+                Ok(again) => {
+                    assert_eq!((again.id, again.ask.word()), (request.id, word));
+                    let same = again.ask.to_json().is_ok_and(|json| json.get() == with.get());
+                    assert!(same, "{line}");
+                }
+                Err((_, failure)) => panic!("{failure}: {line}"),
+            }
+        }
+    }
+}
+
 /// The arguments of a call: what is read is written in one way, and that is read as the same call again.
 fn call(bytes: &[u8]) {
     let Ok(text) = core::str::from_utf8(bytes) else { return };

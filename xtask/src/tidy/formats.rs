@@ -23,6 +23,10 @@ const PAGES: &[Page] = &[
         path: "docs/formats/values.md",
         vectors: Vectors::None("digests of calls are kept, their bytes are not; a test pins one"),
     },
+    Page {
+        path: "docs/formats/socket.md",
+        vectors: Vectors::None("nothing of it is kept; tests pin lines, and the decoder is fuzzed"),
+    },
 ];
 const TABLE: &str = "xtask/src/tidy/formats.rs";
 

@@ -6,7 +6,8 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use actum_core::policy::ChannelPattern;
-use actum_core::{Adapter, Caller, MemoryRequest, Request, Space, Takes, hex};
+use actum_core::{Adapter, Space, hex};
+use actum_serve::wire::{Deed, Takes};
 use actum_store::random;
 use serde_json::json;
 use zeroize::Zeroizing;
@@ -15,7 +16,7 @@ use super::session::name_of;
 use crate::args::Confirm;
 use crate::args_memory as args;
 use crate::context::{Context, confirm};
-use crate::door::{CREDENTIAL_BYTES, Desk};
+use crate::door::{self, CREDENTIAL_BYTES, Desk};
 use crate::say::{FAILED, Failure, Outcome, foreign};
 
 pub(crate) fn run(context: &Context, args: &args::Adapter) -> Outcome<u8> {
@@ -51,14 +52,12 @@ fn add(
     if let Some(path) = to {
         write_new(path, &text)?;
     }
-    let mut desk = Desk::open(context, "adapter add")?;
-    let request = MemoryRequest::Enrol {
+    let mut desk = Desk::open(context, "adapter add", door::owner(owner))?;
+    let event = desk.record(Deed::Enrol {
         adapter: name.to_owned(),
         credential: Adapter::credential_digest(text.as_bytes()),
-        channels: patterns,
-    };
-    let by = Caller::Owner(owner);
-    let event = desk.ledger.record(Request::Memory { by, request }, &desk.writer.reading)?;
+        channels: patterns.iter().map(|it| it.as_str().to_owned()).collect(),
+    })?;
     let say = context.say;
     say.line(&format!("adapter {name} may observe (event {event}, owner known by {owner})"));
     match to {
@@ -107,11 +106,9 @@ fn list(context: &Context) -> Outcome<u8> {
 
 fn remove(context: &Context, name: &str, sure: &Confirm) -> Outcome<u8> {
     let owner = confirm(&format!("Take back the credential of adapter {name}?"), sure.yes)?;
-    let mut desk = Desk::open(context, "adapter remove")?;
+    let mut desk = Desk::open(context, "adapter remove", door::owner(owner))?;
     let takes = Takes::Adapter(name.to_owned());
-    let request = MemoryRequest::Revoke { takes, reason: String::new() };
-    let by = Caller::Owner(owner);
-    let event = desk.ledger.record(Request::Memory { by, request }, &desk.writer.reading)?;
+    let event = desk.record(Deed::Revoke { takes, reason: String::new() })?;
     context.say.line(&format!("adapter {name} may do nothing more (event {event})"));
     context.say.json(&json!({ "adapter": name, "event": event, "owner": owner.word() }));
     Ok(0)

@@ -4,10 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use actum_core::{
-    BATCH_MAX, Caller, CommitError, Done, MemoryRequest, NewEntry, Owner, Rejected, Request,
-    looks_like_instruction,
-};
+use actum_core::{Owner, Views, looks_like_instruction};
+use actum_serve::wire::{DEEDS_MAX, Deed, Record};
 use actum_store::Cache;
 use actum_store::entries::State;
 use serde_json::json;
@@ -15,8 +13,8 @@ use similar::TextDiff;
 
 use super::inventory::{count_entries, entry_to_json};
 use crate::args_memory as args;
-use crate::context::{Context, answer, at_a_terminal, confirm, namespace, not_confirmed};
-use crate::door::Desk;
+use crate::context::{Context, answer, at_a_terminal, confirm, not_confirmed};
+use crate::door::{self, Desk};
 use crate::say::{Failure, Outcome, changed_line, foreign, quoted};
 use crate::survey::{Found, Standing, Survey};
 
@@ -206,80 +204,57 @@ fn write(
     agreed: &[&Found],
     owner: Owner,
 ) -> Outcome<Vec<Adopted>> {
-    let mut desk = Desk::open(context, "adopt")?;
-    if desk.policy().map(namespace).unwrap_or_default() != survey.namespace {
+    let mut desk = Desk::open(context, "adopt", door::owner(owner))?;
+    if desk.namespace()? != survey.namespace {
         return Err(Failure::new(crate::say::FAILED, "another policy was accepted meanwhile")
             .hint("nothing was changed; look again"));
     }
     for found in agreed {
         desk.keep(&found.entry.text)?;
     }
+    let asked = desk.look(|views| {
+        Ok(agreed.iter().map(|found| deeds_for(views, survey, found)).collect::<Vec<_>>())
+    })?;
     let mut adopted = Vec::new();
-    let mut left = agreed.iter().peekable();
+    let mut left = asked.into_iter().peekable();
     while left.peek().is_some() {
-        let (mut requests, mut asked) = (Vec::new(), Vec::new());
-        while let Some(found) = left.peek() {
-            let (more, it) = requests_for(&desk, survey, found, owner);
-            if requests.len() + more.len() > BATCH_MAX {
-                break;
-            }
-            asked.push((requests.len(), it));
-            requests.extend(more);
-            left.next();
+        let (mut acts, mut together) = (Vec::new(), Vec::new());
+        while let Some((more, it)) =
+            left.next_if(|(more, _)| acts.is_empty() || acts.len() + more.len() <= DEEDS_MAX)
+        {
+            together.push((acts.len(), it));
+            acts.extend(more);
         }
-        let done = desk.ledger.commit(requests, &desk.writer.reading)?;
-        for (at, it) in asked {
-            let record = done.get(at).map_or(Ok(0), |done| index_of(done.as_ref()))?;
+        let written = desk.ask(Record { acts })?;
+        for (at, it) in together {
+            let record = written.events.get(at).copied().unwrap_or_default();
             context.say.line(&in_short(&it, record));
             adopted.push(Adopted { record, ..it });
-        }
-        for done in done {
-            index_of(done.as_ref())?;
         }
     }
     Ok(adopted)
 }
 
 /// What makes an entry the owner's: its record first. What was shown as in quarantine and is still there is released.
-fn requests_for(
-    desk: &Desk<'_>,
-    survey: &Survey,
-    found: &Found,
-    owner: Owner,
-) -> (Vec<Request>, Adopted) {
-    let by = Caller::Owner(owner);
-    let views = desk.views();
-    let adopt = |releases| {
-        let entry = NewEntry {
-            namespace: survey.namespace.clone(),
-            kind: found.entry.kind,
-            name: found.entry.name.clone(),
-            content: found.content,
-        };
-        let policy = views.policy().map(|accepted| accepted.event);
-        Request::Memory { by, request: MemoryRequest::Adopt { entry, releases, policy } }
+fn deeds_for(views: &Views, survey: &Survey, found: &Found) -> (Vec<Deed>, Adopted) {
+    let adopt = |releases| Deed::Adopt {
+        namespace: survey.namespace.to_string(),
+        entry: found.entry.name.clone(),
+        kind: found.entry.kind,
+        content: found.content,
+        releases,
     };
     let is_held = |event: &&u64| {
         views.provenance().held_at(**event).is_some_and(|held| held.released.is_none())
     };
     let released: Vec<u64> = found.held.iter().filter(is_held).copied().collect();
     let replaced = replaced(found).map(|record| record.record);
-    let mut requests: Vec<_> = released.iter().map(|event| adopt(Some(*event))).collect();
-    if requests.is_empty() {
-        requests.push(adopt(None));
+    let mut deeds: Vec<_> = released.iter().map(|event| adopt(Some(*event))).collect();
+    if deeds.is_empty() {
+        deeds.push(adopt(None));
     }
-    requests.extend(
-        replaced.map(|record| Request::Memory { by, request: MemoryRequest::Forget { record } }),
-    );
-    (requests, Adopted { name: found.entry.name.clone(), record: 0, released, replaced })
-}
-
-fn index_of(done: Result<&Done, &Rejected>) -> Outcome<u64> {
-    match done {
-        Ok(Done::Event(event) | Done::Ended { event, .. }) => Ok(*event),
-        Ok(Done::Began(run)) => Ok(run.index()),
-        Err(rejected) => Err(CommitError::from(rejected.clone()).into()),
-    }
+    deeds.extend(replaced.map(|record| Deed::Forget { record }));
+    (deeds, Adopted { name: found.entry.name.clone(), record: 0, released, replaced })
 }
 
 fn in_short(it: &Adopted, record: u64) -> String {

@@ -1,17 +1,18 @@
 //! `actum approve`: one consent to one exact call, as it was shown.
 
-use actum_core::{
-    APPROVAL_MS_MAX, Caller, Decided, Decision, Digest, MemoryRequest, Request, Space, Views,
-};
+use actum_core::{APPROVAL_MS_MAX, Decided, Decision, DecisionCode, Digest, Space, Views};
+use actum_serve::wire::{Deed, Deny, Waiting};
 use actum_store::read_clocks;
 use serde_json::json;
 
 use super::act::receipt_of;
-use super::inbox::{Waiting, call_lines, waiting, why_lines};
+use super::inbox::{call_lines, exact_call, look, why_lines};
 use super::session::name_of;
+use crate::args::Confirm;
 use crate::args_memory as args;
 use crate::context::{Context, confirm};
-use crate::door::{Desk, policy_of};
+use crate::door::{self, Desk};
+use crate::link;
 use crate::say::{FAILED, Failure, Outcome, foreign};
 use crate::time::{local, utc};
 
@@ -23,27 +24,19 @@ pub(crate) fn run(context: &Context, args: &args::Approve) -> Outcome<u8> {
         let hint = "what is to hold for longer is a mandate: `actum mandate grant`";
         return Err(Failure::usage(message).hint(hint));
     }
-    let snapshot = context.read()?;
-    let views = snapshot.views();
-    let (session, call) = asked_about(views, &args.receipt)?;
-    let policy = policy_of(context, views);
-    let all = waiting(context, &snapshot, policy.as_ref())?;
-    let is_it = |it: &&Waiting| it.decided.session == session && it.decided.call == call;
-    let waits = all.iter().find(is_it).ok_or_else(|| answered(views, session, &call))?;
-    let exact = match &waits.call {
-        Ok(call) => call,
-        Err(why) => {
-            return Err(Failure::new(FAILED, format!("{}: {why}", args.receipt))
-                .hint("the agent asks again, and the call is kept anew; nothing was approved"));
-        }
-    };
-    let shown = name_of(views, Space::Session, session);
-    let mut lines = call_lines(exact);
-    if let Some(judgement) = &waits.judgement {
-        lines.extend(why_lines(views, judgement).into_iter().map(|line| format!("  {line}")));
-        let refused = matches!(judgement.decision(), Decision::Deny | Decision::Quarantine);
-        if refused && !judgement.has_receipt() {
-            let why = judgement.code.sentence();
+    let waits = waiting(context, &args.receipt)?;
+    let exact = exact_call(&waits).map_err(|why| {
+        Failure::new(FAILED, format!("{}: {why}", args.receipt))
+            .hint("the agent asks again, and the call is kept anew; nothing was approved")
+    })?;
+    let mut lines = call_lines(&exact);
+    if let Some(detail) = &waits.detail {
+        lines.extend(why_lines(detail).into_iter().map(|line| format!("  {line}")));
+    }
+    if let Some(code) = waits.code_now {
+        let refused = matches!(code.decision(), Decision::Deny | Decision::Quarantine);
+        if refused && !has_receipt(code) {
+            let why = code.sentence();
             lines.push(format!("  an approval alone does not let it out: {why}"));
         }
     }
@@ -51,19 +44,19 @@ pub(crate) fn run(context: &Context, args: &args::Approve) -> Outcome<u8> {
         context.say.show(&lines.join("\n"));
     }
     let owner = confirm("Approve exactly this call, once?", args.confirm.yes)?;
-    let mut desk = Desk::open(context, "approve")?;
-    let until_ms = desk.writer.reading.wall_ms.max(desk.views().time_ms()).saturating_add(length);
-    let until_ms = until_ms.min(desk.writer.reading.wall_ms.saturating_add(APPROVAL_MS_MAX));
-    let request = MemoryRequest::Approve { receipt: waits.event, call, until_ms };
-    let by = Caller::Owner(owner);
-    let event = desk.ledger.record(Request::Memory { by, request }, &desk.writer.reading)?;
+    let mut desk = Desk::open(context, "approve", door::owner(owner))?;
+    let now_ms = read_clocks().wall_ms;
+    let until_ms = now_ms.saturating_add(length);
+    let (decision, call) = (waits.event, exact.digest());
+    let event = desk.record(Deed::Approve { decision, call, until_ms })?;
+    let shown = &waits.session;
     context.say.line(&format!(
         "approved once in {}, until {} (event {event}, owner known by {owner})",
-        foreign(&shown),
+        foreign(shown),
         local(until_ms)
     ));
     context.say.json(&json!({
-        "receipt": receipt_of(waits.event, &call),
+        "receipt": waits.receipt,
         "event": event,
         "session": shown,
         "call": call.to_string(),
@@ -71,6 +64,60 @@ pub(crate) fn run(context: &Context, args: &args::Approve) -> Outcome<u8> {
         "owner": owner.word(),
     }));
     Ok(0)
+}
+
+/// The owner says no to exactly one call.
+pub(crate) fn deny(context: &Context, receipt: &str, sure: &Confirm) -> Outcome<u8> {
+    let waits = waiting(context, receipt)?;
+    if let (Ok(exact), false) = (exact_call(&waits), sure.yes) {
+        context.say.show(&call_lines(&exact).join("\n"));
+    }
+    let owner = confirm("Say no to exactly this call?", sure.yes)?;
+    let mut desk = Desk::open(context, "deny", door::owner(owner))?;
+    let written = desk.ask(Deny { receipt: waits.receipt.clone() })?;
+    let event = written.events.first().copied();
+    let session = foreign(&waits.session);
+    context.say.line(&format!("denied in {session}: asked again there, it is refused"));
+    context.say.json(&json!({
+        "receipt": waits.receipt,
+        "event": event,
+        "session": waits.session,
+        "owner": owner.word(),
+    }));
+    Ok(0)
+}
+
+/// A no that the owner can turn into a yes, or a question.
+const fn has_receipt(code: DecisionCode) -> bool {
+    matches!(
+        code,
+        DecisionCode::Derived
+            | DecisionCode::UntrustedArgument
+            | DecisionCode::UntrustedTrigger
+            | DecisionCode::NobodyToAsk
+    )
+}
+
+/// The call that waits behind a receipt, which may be that of an earlier question about it.
+fn waiting(context: &Context, receipt: &str) -> Outcome<Waiting> {
+    let inbox = look(context)?;
+    let mut all = inbox.waiting.into_iter().flatten();
+    if link::is_anothers()? {
+        let found = all.find(|it| it.receipt.eq_ignore_ascii_case(receipt));
+        return found.ok_or_else(|| {
+            Failure::usage(format!("nothing waits behind {receipt}"))
+                .hint("`actum inbox` shows what waits")
+        });
+    }
+    let snapshot = context.read()?;
+    let views = snapshot.views();
+    let (session, call) = asked_about(views, receipt)?;
+    let name = name_of(views, Space::Session, session);
+    let is_it = |it: &Waiting| {
+        let decided = views.provenance().decision(it.event);
+        it.session == name && decided.is_some_and(|(_, decided)| decided.call == call)
+    };
+    all.find(is_it).ok_or_else(|| answered(views, session, &call))
 }
 
 /// The call that a receipt is of, and its session.

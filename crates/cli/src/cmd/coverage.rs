@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use actum_core::policy::ToolClass;
-use actum_core::{DecisionCode, Space, Start, ToolName, Views};
+use actum_core::{DecisionCode, Space, ToolName, Views};
+use actum_serve::desk::partial_sessions;
 use serde_json::json;
 
 use super::recall::DENY;
@@ -25,21 +26,8 @@ pub(crate) fn run(context: &Context) -> Outcome<u8> {
     };
     let unguarded: Vec<(&String, &u64)> =
         seen.iter().filter(|(tool, _)| !is_listed(tool)).collect();
-    let partial: Vec<(String, &str)> = views
-        .provenance()
-        .sessions()
-        .filter_map(|(number, session)| {
-            let why = match session.start {
-                Start::Unknown if !is_of_a_fire(views, number) => "nobody saw it begin",
-                Start::Partial | Start::Interactive => {
-                    let no_turn = session.trigger.is_none();
-                    no_turn.then_some("only a guard saw it: no turn of the user was observed")?
-                }
-                Start::Unknown | Start::Fresh | Start::Subagent | Start::Fired => return None,
-            };
-            Some((name_of(views, Space::Session, number), why))
-        })
-        .collect();
+    let partial: Vec<(String, String)> =
+        partial_sessions(views).into_iter().map(|it| (it.session, it.why)).collect();
     // Looking is allowed and leaves no event, so nobody can tell of a `read` whether it was seen.
     let never: Vec<String> = policy
         .into_iter()
@@ -85,17 +73,6 @@ pub(crate) fn run(context: &Context) -> Outcome<u8> {
         "never_seen": never,
     }));
     Ok(if covered { 0 } else { DENY })
-}
-
-/// A task that did not fire leaves a session with nothing in it but that decision.
-fn is_of_a_fire(views: &Views, session: u32) -> bool {
-    let provenance = views.provenance();
-    let mut decisions = provenance.decisions().iter().filter(|(_, it)| it.session == session);
-    let fired = |called| name_of(views, Space::Called, called).starts_with('(');
-    let is_empty = provenance.session(session).is_some_and(|session| session.seen.is_empty());
-    is_empty
-        && decisions.next().is_some_and(|(_, it)| fired(it.called))
-        && decisions.next().is_none()
 }
 
 /// The tools that calls were decided of, and how often.

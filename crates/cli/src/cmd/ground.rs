@@ -5,6 +5,7 @@ use actum_core::{
     Accepted, Answer, Digest, Evidence, Grounding, Question, Reason, Resolution, SessionName, Skip,
     SubjectName, ground, skip,
 };
+use actum_serve::wire;
 use actum_store::subject::Taken;
 use actum_store::{AcceptedPolicy, Snapshot, is_running, read_clocks};
 use serde_json::{Value, json};
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 use crate::args;
 use crate::cmd::log::code_in_words;
 use crate::context::{Context, namespace};
-use crate::door::{Desk, session};
+use crate::door::{Desk, agent_role, session};
 use crate::losses::Losses;
 use crate::say::{Failure, Outcome, Say, dim, foreign, known_code, paint};
 use crate::subject;
@@ -111,25 +112,11 @@ pub(crate) fn decide(context: Outcome<Context>, args: &args::Skip, say: Say) -> 
 
 /// Writes down that a step was left out in a session, because it is grounded.
 fn record_skip(context: &Context, args: &args::Skip, session: &SessionName) -> Outcome<u64> {
-    let mut desk = Desk::open(context, "skip")?;
-    let by = desk.agent(&args.door, Some(session))?;
-    let refused = || Failure::new(1, "the ledger does not back this skip any more");
-    let policy = desk.policy().ok_or_else(refused)?;
-    let (step, rule) = subject::step(policy.policy(), &args.ground.step)?;
-    let name = subject::name(rule, args.ground.subject.as_deref())?;
-    let taken = subject::now(context, &name).map_err(|what| Failure::new(1, what))?;
-    let (namespace, rule_digest) = (namespace(policy), policy.rule_digest(rule));
-    let lifetime_ms = rule.lifetime().map(in_ms);
-    let question = Question {
-        namespace: &namespace,
-        step: &step,
-        subject: &name,
-        content: &taken.digest,
-        rule: &rule_digest,
-        lifetime_ms,
-    };
-    let (_, event) = desk.ledger.skip(by, session, &question, &desk.writer.reading)?;
-    event.ok_or_else(refused)
+    let role = agent_role(&args.door, Some(session.as_str()))?;
+    let mut desk = Desk::open(context, "skip", role)?;
+    let (step, subject) = (args.ground.step.clone(), args.ground.subject.clone());
+    let skipped = desk.ask(wire::Skip { session: session.to_string(), step, subject })?;
+    skipped.event.ok_or_else(|| Failure::new(1, "the ledger does not back this skip any more"))
 }
 
 fn in_ms(lifetime: core::time::Duration) -> u64 {
@@ -197,7 +184,7 @@ impl Asked<'_> {
         let name = subject::name(rule, args.subject.as_deref())?;
         let taken = subject::now(context, &name).map_err(|what| {
             let reason = Some(Reason::SubjectUnreadable);
-            Failure { exit: 12, reason, message: what, hint: None }
+            Failure { exit: 12, reason, ..Failure::new(12, what) }
         })?;
         let now_ms = read_clocks().wall_ms;
         let grounding = look_up(snapshot, policy, &step, &name, &taken.digest, now_ms);

@@ -10,6 +10,7 @@ use actum_core::{Call, ChannelName, Owner};
 use actum_serve::guard::{Ended, Guard, Http, Opened, Own, Piped, Settings, Sight, Who};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use zeroize::Zeroizing;
 
 use super::guard_init;
 use crate::args_guard as args;
@@ -80,7 +81,10 @@ fn failed(error: &dyn std::error::Error) -> Failure {
 /// A guard is asked by no person: it is an adapter, or the owner said so.
 fn who(door: &Door) -> Outcome<Who> {
     match (&door.adapter, door.yes) {
-        (Some(name), _) => Ok(Who::Adapter { name: name.clone(), credential: credential()? }),
+        (Some(name), _) => Ok(Who::Adapter {
+            name: name.clone(),
+            credential: Zeroizing::new(credential()?.as_bytes().to_vec()),
+        }),
         (None, true) => Ok(Who::Owner(Owner::YesFlag)),
         (None, false) => Err(Failure::usage("who asks? A guard is an adapter of its owner").hint(
             "name it with --as (`actum guard init` makes one), or ask as the owner with --yes",

@@ -8,11 +8,10 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use actum_core::policy::ChannelPattern;
-use actum_core::{
-    Adapter, Caller, LIMITS_MAX, MemoryRequest, Request, Space, ToolName, Views, hex,
-};
+use actum_core::{Adapter, LIMITS_MAX, Owner, Space, ToolName, Views, hex};
 use actum_serve::guard::review::{self, Before, Proposed};
 use actum_serve::guard::{Definition, tools_of};
+use actum_serve::wire::Deed;
 use actum_store::random;
 use serde_json::json;
 use similar::TextDiff;
@@ -21,7 +20,7 @@ use zeroize::Zeroizing;
 use super::guard::check_name;
 use super::policy::{accept, prepare};
 use crate::context::{Context, confirm};
-use crate::door::{CREDENTIAL_BYTES, Desk};
+use crate::door::{self, CREDENTIAL_BYTES, Desk};
 use crate::say::{FAILED, Failure, Outcome, changed_line, count, foreign, read_text};
 
 /// What the file as it was is kept as, beside it.
@@ -89,7 +88,7 @@ pub(crate) fn init(context: &Context, file: &Path, interactive: bool, yes: bool)
     let path = context.policy_path();
     replace(&path, &policy_after).map_err(|error| failed(&path, error))?;
     let event = accept(context, &policy, owner)?;
-    enrol(context, &adapter, &servers, &key, Caller::Owner(owner))?;
+    enrol(context, &adapter, &servers, &key, owner)?;
     // Last, so that a client that starts meanwhile meets either all of it or nothing.
     replace(file, &after).map_err(|error| failed(file, error))?;
     let tools: usize = servers.iter().map(|server| server.tools.len()).sum();
@@ -180,27 +179,28 @@ fn enrol(
     adapter: &str,
     servers: &[Server],
     key: &Path,
-    by: Caller,
+    owner: Owner,
 ) -> Outcome<()> {
     let names: BTreeSet<String> = if servers.len() > LIMITS_MAX {
         BTreeSet::from(["mcp:*".to_owned()])
     } else {
         servers.iter().map(|server| format!("mcp:{}", server.name)).collect()
     };
-    let channels = names.iter().map(|name| {
-        ChannelPattern::read(name).ok_or_else(|| Failure::usage(format!("{name} is no channel")))
-    });
-    let channels = channels.collect::<Outcome<Vec<_>>>()?;
+    if let Some(name) = names.iter().find(|name| ChannelPattern::read(name).is_none()) {
+        return Err(Failure::usage(format!("{name} is no channel")));
+    }
     let secret = Zeroizing::new(hex(&*random::<CREDENTIAL_BYTES>()?));
     let failed = |error| Failure::new(FAILED, format!("cannot write {}: {error}", key.display()));
     if let Some(folder) = key.parent() {
         fs::create_dir_all(folder).map_err(failed)?;
     }
     write_new(key, &secret, 0o600).map_err(failed)?;
-    let mut desk = Desk::open(context, "guard init")?;
-    let credential = Adapter::credential_digest(secret.as_bytes());
-    let request = MemoryRequest::Enrol { adapter: adapter.to_owned(), credential, channels };
-    desk.ledger.record(Request::Memory { by, request }, &desk.writer.reading)?;
+    let mut desk = Desk::open(context, "guard init", door::owner(owner))?;
+    desk.record(Deed::Enrol {
+        adapter: adapter.to_owned(),
+        credential: Adapter::credential_digest(secret.as_bytes()),
+        channels: names.into_iter().collect(),
+    })?;
     Ok(())
 }
 

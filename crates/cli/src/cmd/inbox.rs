@@ -3,56 +3,34 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use actum_core::{
-    ArgumentName, AskedCall, Call, Decided, DecisionCode, Digest, Gate, Judgement, LimitKind,
-    Presence, Session, Space, TriggerKind, Value, ValueKind, Views, check_limit, judge_act,
-};
-use actum_store::{AcceptedPolicy, Cache, Snapshot, arguments_to_json, read_clocks, waiting_call};
+use actum_core::{Call, Decided, Views};
+use actum_serve::desk::{OFFERED_FROM, Shown, bound_of, kept_call};
+use actum_serve::wire::{AskInbox, Audience, Bound, Detail, Inbox, Mandate, Role, Waiting};
+use actum_store::{AcceptedPolicy, Cache, call_from_json, read_clocks};
 use serde_json::{Value as Json, json};
 
-use super::act::{argument_to_json, receipt_of};
-use super::session::name_of;
-use super::thing::{argument_lines, channel_in_words, code_in_words, times_of};
+use super::act::argument_to_json;
+use super::thing::{argument_lines, channel_in_words, times_of};
 use crate::context::Context;
-use crate::door::{Things, policy_of};
-use crate::say::{Outcome, Say, chain, count, foreign};
+use crate::door::policy_of;
+use crate::link;
+use crate::say::{Outcome, Say, count, foreign};
 use crate::time::{ago, utc};
 
-/// From this question on a mandate is offered.
-const OFFERED_FROM: u64 = 2;
-
-/// A call that waits for its owner.
-pub(super) struct Waiting {
-    pub(super) event: u64,
-    pub(super) decided: Decided,
-    pub(super) asked_ms: u64,
-    /// How often it was asked, as far as that was written down.
-    asked: u64,
-    /// Whether each time was.
-    is_exact: bool,
-    /// The exact call, or why nobody can say what it is.
-    pub(super) call: Result<Call, String>,
-    /// As it would be judged now.
-    pub(super) judgement: Option<Judgement>,
-}
-
 pub(crate) fn run(context: &Context) -> Outcome<u8> {
-    let snapshot = context.read()?;
-    let views = snapshot.views();
-    let policy = policy_of(context, views);
-    let all = waiting(context, &snapshot, policy.as_ref())?;
+    let inbox = look(context)?;
     let now_ms = read_clocks().wall_ms;
-    let (questions, calls) = asked_in_all(views);
     let say = context.say;
-    let wait = if all.len() == 1 { "waits" } else { "wait" };
-    say.line(&format!("{} {wait}; {}", count(all.len() as u64, "call"), rate(questions, calls)));
+    let all: usize = inbox.waiting.iter().map(Vec::len).sum();
+    let wait = if all == 1 { "waits" } else { "wait" };
+    let (questions, calls) = (inbox.questions, inbox.effect_calls);
+    say.line(&format!("{} {wait}; {}", count(all as u64, "call"), rate(questions, calls)));
     let mut groups = Vec::new();
-    for group in grouped(views, &all) {
-        let Some(newest) = group.last() else { continue };
+    for group in &inbox.waiting {
         let asked: u64 = group.iter().map(|it| it.asked).sum();
-        let offer = (asked >= OFFERED_FROM).then(|| offered(views, policy.as_ref(), newest));
-        let offer = offer.flatten();
-        tell(say, views, &group, now_ms);
+        let mut offers = group.iter().filter_map(|it| it.detail.as_ref()?.offer.as_ref());
+        let offer = offers.next_back().and_then(in_a_shell);
+        tell(say, group, now_ms);
         if asked >= OFFERED_FROM {
             let is_exact = group.iter().all(|one| one.is_exact);
             let more = if is_exact { "" } else { " or more" };
@@ -69,176 +47,83 @@ pub(crate) fn run(context: &Context) -> Outcome<u8> {
         groups.push(json!({
             "asked": asked,
             "offer": offer,
-            "calls": group.iter().map(|it| to_json(views, it)).collect::<Vec<_>>(),
+            "calls": group.iter().map(to_json).collect::<Vec<_>>(),
         }));
     }
     say.json(&json!({ "questions": questions, "effect_calls": calls, "waiting": groups }));
     Ok(0)
 }
 
-/// Every call that waits, oldest question first.
-pub(super) fn waiting(
-    context: &Context,
-    snapshot: &Snapshot,
-    policy: Option<&AcceptedPolicy>,
-) -> Outcome<Vec<Waiting>> {
+/// What waits: as the daemon says that keeps the ledger from this user, or as it is read here.
+pub(super) fn look(context: &Context) -> Outcome<Inbox> {
+    if link::is_anothers()?
+        && let Some(mut client) = context.daemon("inbox", Role::Agent { session: None })?
+    {
+        return Ok(client.ask(&AskInbox {})?);
+    }
+    let snapshot = context.read()?;
     let views = snapshot.views();
-    let cache = Cache::of(context.places());
-    let mut pending: Vec<(u64, Decided)> =
-        views.provenance().pending().map(|(event, decided)| (event, *decided)).collect();
-    pending.sort_by_key(|(event, _)| *event);
-    let times = times_of(snapshot, &pending.iter().map(|(event, _)| *event).collect())?;
-    let waits = pending.into_iter().map(|(event, decided)| {
-        let call = kept_call(&cache, &decided.call);
-        let judgement =
-            call.as_ref().ok().map(|call| judge(context, views, policy, &decided, call));
-        let asked_ms = times.get(&event).copied().unwrap_or_default();
-        let (asked, is_exact) = asked_of(views, decided.session, &decided.call);
-        Waiting { event, decided, asked_ms, asked, is_exact, call, judgement }
-    });
-    Ok(waits.collect())
+    let pending: BTreeSet<u64> = views.provenance().pending().map(|(event, _)| event).collect();
+    let (times, policy) = (times_of(&snapshot, &pending)?, policy_of(context, views));
+    let (places, now_ms) = (context.places(), read_clocks().wall_ms);
+    let shown = Shown { views, policy: policy.as_ref(), places, times: &times, now_ms };
+    Ok(shown.inbox())
 }
 
-/// What would be decided now of a call that was decided before.
-fn judge(
-    context: &Context,
-    views: &Views,
-    policy: Option<&AcceptedPolicy>,
-    decided: &Decided,
-    call: &Call,
-) -> Judgement {
-    let cache = Cache::of(context.places());
-    let things = Things { context, cache: &cache };
-    let force = policy.map(AcceptedPolicy::in_force_now);
-    let gate = Gate { force, surroundings: &things, presence: Presence::Somebody };
-    let asked = AskedCall { session: Some(decided.session), call, call_id: None };
-    judge_act(views, &gate, &asked, read_clocks().wall_ms)
-}
-
-/// The same, where the call was kept and waits still.
+/// Where the binding arguments of a call came from that waits still, as it would be judged now.
 pub(super) fn judged_again(
     context: &Context,
     views: &Views,
     policy: Option<&AcceptedPolicy>,
     decided: &Decided,
-) -> Option<Judgement> {
+) -> Option<Vec<Bound>> {
     let is_it = |it: &Decided| it.session == decided.session && it.call == decided.call;
     let waits = views.provenance().pending().any(|(_, it)| is_it(it));
-    let call = kept_call(&Cache::of(context.places()), &decided.call).ok().filter(|_| waits)?;
-    Some(judge(context, views, policy, decided, &call))
+    let cache = Cache::of(context.places());
+    let call = kept_call(&cache, &decided.call).ok().filter(|_| waits)?;
+    let (places, now_ms) = (context.places(), read_clocks().wall_ms);
+    let shown = Shown { views, policy, places, times: &BTreeMap::new(), now_ms };
+    let judgement = shown.judge(decided, &call);
+    Some(judgement.arguments.iter().map(|judged| bound_of(views, judged)).collect())
 }
 
-fn kept_call(cache: &Cache, digest: &Digest) -> Result<Call, String> {
-    match cache.read_call(digest, waiting_call, Call::digest) {
-        Ok(Some(call)) => Ok(call),
-        Ok(None) => Err("the call was not kept, so nobody can say what it is".to_owned()),
-        Err(error) => Err(format!("the call cannot be shown: {}", chain(&error))),
-    }
-}
-
-/// A question, or a no that the owner can turn into a yes.
-fn is_question(decided: &Decided) -> bool {
-    matches!(
-        DecisionCode::from_number(decided.reason),
-        Some(
-            DecisionCode::Derived
-                | DecisionCode::UntrustedArgument
-                | DecisionCode::UntrustedTrigger
-                | DecisionCode::NobodyToAsk
-        )
-    )
-}
-
-/// How often this was a question, and whether that is exact: of those in a row the first, second, fourth, eighth, ... are
-/// events.
-fn asked_of(views: &Views, session: u32, call: &Digest) -> (u64, bool) {
-    let decisions = views.provenance().decisions().iter().map(|(_, decided)| decided);
-    let same = decisions.filter(|it| it.session == session && it.call == *call && is_question(it));
-    let (mut asked, mut before, mut is_exact) = (0, 0, true);
-    for decided in same {
-        let count = u64::from(decided.count);
-        asked += if count > before { count - before } else { count };
-        before = count;
-        is_exact &= count < 2;
-    }
-    (asked, is_exact)
-}
-
-/// Questions and calls that were decided; the same one several times in a row is one, and so is one that was approved then.
-fn asked_in_all(views: &Views) -> (u64, u64) {
-    let (mut questions, mut calls) = (0, 0);
-    for (_, decided) in views.provenance().decisions() {
-        let code = DecisionCode::from_number(decided.reason);
-        let is_call = code != Some(DecisionCode::Grounded)
-            && !name_of(views, Space::Called, decided.called).starts_with('(');
-        let no_effect = matches!(code, Some(DecisionCode::ApprovedCall | DecisionCode::Read));
-        if !is_call || decided.count > 1 || no_effect {
-            continue;
-        }
-        calls += 1;
-        questions += u64::from(is_question(decided));
-    }
-    (questions, calls)
-}
-
-fn rate(questions: u64, calls: u64) -> String {
+pub(super) fn rate(questions: u64, calls: u64) -> String {
     let percent = (questions * 100).checked_div(calls);
     let percent = percent.map_or_else(String::new, |percent| format!(" ({percent} %)"));
     format!("{} in {}{percent}", count(questions, "question"), count(calls, "effect call"))
 }
 
-/// Calls of one tool in one session whose binding arguments are equal.
-fn grouped<'w>(views: &Views, all: &'w [Waiting]) -> Vec<Vec<&'w Waiting>> {
-    let mut groups: Vec<Vec<&Waiting>> = Vec::new();
-    let mut by_key = BTreeMap::new();
-    for one in all {
-        let Some(judgement) = &one.judgement else {
-            groups.push(vec![one]);
-            continue;
-        };
-        let binding = judgement.arguments.iter();
-        let binding = binding.map(|it| (it.argument.clone(), it.shown())).collect::<Vec<_>>();
-        let tool = name_of(views, Space::Called, one.decided.called);
-        if binding.is_empty() {
-            // As it is judged now nothing says what binds, so it is like no other.
-            groups.push(vec![one]);
-            continue;
-        }
-        let next = groups.len();
-        let at = *by_key.entry((one.decided.session, tool, binding)).or_insert(next);
-        match groups.get_mut(at) {
-            Some(group) => group.push(one),
-            None => groups.push(vec![one]),
-        }
-    }
-    groups
-}
-
-fn tell(say: Say, views: &Views, group: &[&Waiting], now_ms: u64) {
+fn tell(say: Say, group: &[Waiting], now_ms: u64) {
     for (at, one) in group.iter().enumerate() {
-        let tool = foreign(&name_of(views, Space::Called, one.decided.called));
-        let session = foreign(&name_of(views, Space::Session, one.decided.session));
-        let receipt = receipt_of(one.event, &one.decided.call);
-        let code = code_in_words(one.decided.reason);
+        let (tool, session) = (foreign(&one.tool), foreign(&one.session));
+        let code = one.code.map_or("another reason", actum_core::DecisionCode::code);
         if at == 0 {
             say.line("");
         }
-        say.line(&format!("{receipt}  {tool} in {session}, {}: {code}", ago(one.asked_ms, now_ms)));
-        match &one.call {
-            Ok(call) => call_lines(call).iter().for_each(|line| say.line(&format!("  {line}"))),
+        let asked = ago(one.asked_ms, now_ms);
+        say.line(&format!("{}  {tool} in {session}, {asked}: {code}", one.receipt));
+        match exact_call(one) {
+            Ok(call) => call_lines(&call).iter().for_each(|line| say.line(&format!("  {line}"))),
             Err(why) => {
-                say.line(&format!("  {}; it cannot be approved", foreign(why)));
+                say.line(&format!("  {}; it cannot be approved", foreign(&why)));
             }
         }
     }
-    let Some(judgement) = group.last().and_then(|one| one.judgement.as_ref()) else { return };
-    for line in why_lines(views, judgement) {
+    let Some(detail) = group.last().and_then(|one| one.detail.as_ref()) else { return };
+    for line in why_lines(detail) {
         say.line(&format!("  {line}"));
     }
     for one in group {
-        let receipt = receipt_of(one.event, &one.decided.call);
+        let receipt = &one.receipt;
         say.line(&format!("  approve it once: actum approve {receipt}"));
     }
+}
+
+/// The exact call, or why nobody can say what it is.
+pub(super) fn exact_call(one: &Waiting) -> Result<Call, String> {
+    let none = || one.unreadable.clone().unwrap_or_else(|| "it cannot be shown".to_owned());
+    let arguments = one.arguments.as_ref().ok_or_else(none)?;
+    call_from_json(&one.tool, arguments).map_err(|error| error.to_string())
 }
 
 /// The exact call, as it would be approved.
@@ -247,25 +132,24 @@ pub(super) fn call_lines(call: &Call) -> Vec<String> {
 }
 
 /// Where each binding argument came from, and what made the agent act.
-pub(super) fn why_lines(views: &Views, judgement: &Judgement) -> Vec<String> {
-    let arguments = judgement.arguments.iter();
-    let mut lines: Vec<String> = arguments.flat_map(|it| argument_lines(views, it)).collect();
-    if let Some(trigger) = judgement.trigger {
-        let what = match trigger.kind {
-            TriggerKind::Turn => "a turn",
-            TriggerKind::Task(_) => "a stored task",
-            TriggerKind::Inbound => "a message",
+pub(super) fn why_lines(detail: &Detail) -> Vec<String> {
+    let mut lines: Vec<String> = detail.arguments.iter().flat_map(argument_lines).collect();
+    if let Some(trigger) = &detail.trigger {
+        let what = match trigger.kind.as_str() {
+            "turn" => "a turn",
+            "task" => "a stored task",
+            _ => "a message",
         };
-        let channel = channel_in_words(&name_of(views, Space::Channel, trigger.channel));
+        let channel = channel_in_words(&trigger.channel);
         let (event, authority) = (trigger.event, trigger.authority);
         lines.push(format!("set off by {what} from {channel}, event {event}: {authority}"));
     } else {
         lines.push("nobody saw what set it off".to_owned());
     }
-    if let Some(missing) = &judgement.missing {
+    if let Some(missing) = &detail.missing {
         lines.push(format!(
             "step {} on {} is missing: {}",
-            foreign(missing.step.as_str()),
+            foreign(&missing.step),
             foreign(&missing.subject),
             missing.reason.sentence()
         ));
@@ -273,60 +157,25 @@ pub(super) fn why_lines(views: &Views, judgement: &Judgement) -> Vec<String> {
     lines
 }
 
-/// The command that would allow calls like this one beforehand; nothing where no mandate would cover it.
-fn offered(views: &Views, policy: Option<&AcceptedPolicy>, one: &Waiting) -> Option<String> {
-    let (call, judgement) = (one.call.as_ref().ok()?, one.judgement.as_ref()?);
-    let session = views.provenance().session(one.decided.session)?;
-    let audience = audience_for(views, session, one, judgement)?;
-    let tool = actum_core::ToolName::new(call.tool()).ok()?;
-    let rule = policy?.policy().tool(&tool);
-    let binding: BTreeSet<&str> =
-        judgement.arguments.iter().map(|judged| judged.argument.as_str()).collect();
+/// The command that would grant an offered mandate; nothing where it cannot be shown as it is.
+fn in_a_shell(offer: &Mandate) -> Option<String> {
+    let audience = match &offer.audience {
+        Audience::Task(record) => format!("task:{record}"),
+        Audience::Adapter(name) => format!("adapter:{name}"),
+        Audience::Session(name) => format!("session:{name}"),
+        Audience::Channel(name) => format!("channel:{name}"),
+    };
     let mut words = vec![
         "actum mandate grant".to_owned(),
-        format!("--tool {}", shell_word(call.tool())?),
+        format!("--tool {}", shell_word(&offer.tool)?),
         format!("--audience {}", shell_word(&audience)?),
     ];
-    for argument in binding {
-        let name = ArgumentName::new(argument).ok()?;
-        let value = match call.argument(argument)? {
-            Value::Text(text) => text.clone(),
-            Value::Number(number) => number.to_string(),
-            Value::Bool(flag) => flag.to_string(),
-            Value::Null | Value::List(_) | Value::Map(_) => return None,
-        };
-        let of: ValueKind = rule.kind(&name);
-        check_limit(argument, LimitKind::Equal, &[&value], of).ok()?;
-        if value.is_empty() {
-            return None;
-        }
-        words.push(format!("--equal {}", shell_word(&format!("{argument}={value}"))?));
+    for limit in &offer.limits {
+        let value = limit.values.first()?;
+        words.push(format!("--equal {}", shell_word(&format!("{}={value}", limit.argument))?));
     }
-    words.push("--uses 3 --for 24h".to_owned());
+    words.push(format!("--uses {} --for 24h", offer.uses));
     Some(words.join(" "))
-}
-
-/// For whom a mandate would have to be, so that it covers this.
-fn audience_for(
-    views: &Views,
-    session: &Session,
-    one: &Waiting,
-    judgement: &Judgement,
-) -> Option<String> {
-    let code = judgement.code;
-    if matches!(code, DecisionCode::Derived | DecisionCode::UntrustedArgument) {
-        return Some(match session.task {
-            Some(record) => format!("task:{record}"),
-            None => format!("session:{}", name_of(views, Space::Session, one.decided.session)),
-        });
-    }
-    let trigger = judgement.trigger.filter(|_| code == DecisionCode::UntrustedTrigger)?;
-    match trigger.kind {
-        TriggerKind::Task(_) => None,
-        TriggerKind::Turn | TriggerKind::Inbound => {
-            Some(format!("channel:{}", name_of(views, Space::Channel, trigger.channel)))
-        }
-    }
 }
 
 /// The text as one word of a shell, whatever is in it. Nothing for one that cannot be shown as it is: whoever copies a line has
@@ -342,24 +191,23 @@ fn shell_word(text: &str) -> Option<String> {
     Some(format!("'{}'", text.replace('\'', r"'\''")))
 }
 
-fn to_json(views: &Views, one: &Waiting) -> Json {
-    let judgement = one.judgement.as_ref();
-    let arguments = judgement.map(|it| it.arguments.iter().map(argument_to_json).collect());
-    let arguments: Vec<Json> = arguments.unwrap_or_default();
-    let call = one.call.as_ref();
+fn to_json(one: &Waiting) -> Json {
+    let detail = one.detail.as_ref();
+    let arguments: Vec<Json> =
+        detail.map(|it| it.arguments.iter().map(argument_to_json).collect()).unwrap_or_default();
     json!({
-        "receipt": receipt_of(one.event, &one.decided.call),
+        "receipt": one.receipt,
         "event": one.event,
         "at": utc(one.asked_ms),
-        "session": name_of(views, Space::Session, one.decided.session),
-        "tool": name_of(views, Space::Called, one.decided.called),
-        "decision": one.decided.decision.word(),
-        "code": DecisionCode::from_number(one.decided.reason).map(DecisionCode::code),
+        "session": one.session,
+        "tool": one.tool,
+        "decision": one.decision.word(),
+        "code": one.code.map(actum_core::DecisionCode::code),
         "asked": one.asked,
-        "call": call.ok().map(arguments_to_json),
-        "unreadable": call.err(),
-        "code_now": judgement.map(|it| it.code.code()),
-        "trigger": judgement.and_then(|it| it.trigger).map(|trigger| json!({
+        "call": one.arguments,
+        "unreadable": one.unreadable,
+        "code_now": one.code_now.map(actum_core::DecisionCode::code),
+        "trigger": detail.and_then(|it| it.trigger.as_ref()).map(|trigger| json!({
             "event": trigger.event,
             "authority": trigger.authority.word(),
         })),

@@ -1,11 +1,11 @@
 //! `actum mandate`: what the owner allows beforehand, in words before it is granted, and with what is left of it.
 
 use actum_core::{
-    ArgumentName, Audience, Caller, ChannelName, EntryKind, ItemKind, LimitFlaw, LimitKind,
-    MANDATE_MS_MAX, Mandate, MemoryRequest, NewAudience, NewLimit, NewMandate, Number, Provenance,
-    Request, Space, Takes, ToolName, ValueKind, Views, check_limit, policy::Binding,
-    policy::ToolRule,
+    ArgumentName, Audience, ChannelName, EntryKind, ItemKind, LimitFlaw, LimitKind, MANDATE_MS_MAX,
+    Mandate, NewAudience, NewLimit, NewMandate, Number, Provenance, Space, ToolName, ValueKind,
+    Views, check_limit, policy::Binding, policy::ToolRule,
 };
+use actum_serve::wire::{self, Deed};
 use actum_store::{AcceptedPolicy, read_clocks};
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use super::session::name_of;
 use crate::args::Confirm;
 use crate::args_memory as args;
 use crate::context::{Context, confirm};
-use crate::door::{Desk, policy_of, session};
+use crate::door::{self, Desk, policy_of, session};
 use crate::say::{Failure, Outcome, count, foreign};
 use crate::time::{local, utc};
 
@@ -42,15 +42,39 @@ fn grant(context: &Context, args: &args::Grant) -> Outcome<u8> {
         }
     }
     let owner = confirm("Grant this mandate?", args.confirm.yes)?;
-    let mut desk = Desk::open(context, "mandate grant")?;
-    let (by, request) = (Caller::Owner(owner), MemoryRequest::Grant(Box::new(mandate)));
-    let event = desk.ledger.record(Request::Memory { by, request }, &desk.writer.reading)?;
+    let mut desk = Desk::open(context, "mandate grant", door::owner(owner))?;
+    let event = desk.record(Deed::Grant(on_the_wire(mandate)))?;
     context.say.line(&format!("mandate {event} is granted (owner known by {owner})"));
     context.say.line(&format!("take it back with: actum mandate revoke {event}"));
-    let granted = desk.views().provenance().mandate(event);
-    let facts = granted.map(|it| to_json(desk.views(), it, desk.writer.reading.wall_ms));
+    let facts = desk.look(|views| {
+        let granted = views.provenance().mandate(event);
+        Ok(granted.map(|it| to_json(views, it, read_clocks().wall_ms)))
+    })?;
     context.say.json(&json!({ "mandate": facts, "event": event, "owner": owner.word() }));
     Ok(0)
+}
+
+fn on_the_wire(mandate: NewMandate) -> wire::Mandate {
+    let limits = mandate.limits.into_iter().map(|limit| wire::Limit {
+        argument: limit.argument.to_string(),
+        kind: limit.kind,
+        values: limit.values,
+    });
+    wire::Mandate {
+        tool: mandate.tool.to_string(),
+        audience: match mandate.audience {
+            NewAudience::Task(record) => wire::Audience::Task(record),
+            NewAudience::Adapter(name) => wire::Audience::Adapter(name),
+            NewAudience::Session(name) => wire::Audience::Session(name.to_string()),
+            NewAudience::Channel(name) => wire::Audience::Channel(name.to_string()),
+        },
+        from_ms: Some(mandate.from_ms),
+        until_ms: mandate.until_ms,
+        uses: mandate.uses,
+        budget: mandate.budget,
+        limits: limits.collect(),
+        narrows: mandate.parent,
+    }
 }
 
 /// The mandate that the command line asks for.
@@ -489,10 +513,9 @@ fn revoke(context: &Context, mandate: u64, sure: &Confirm) -> Outcome<u8> {
         }
     }
     let owner = confirm(&format!("Take mandate {mandate} back?"), sure.yes)?;
-    let mut desk = Desk::open(context, "mandate revoke")?;
-    let (takes, reason) = (Takes::Mandate(mandate), String::new());
-    let (by, request) = (Caller::Owner(owner), MemoryRequest::Revoke { takes, reason });
-    let event = desk.ledger.record(Request::Memory { by, request }, &desk.writer.reading)?;
+    let mut desk = Desk::open(context, "mandate revoke", door::owner(owner))?;
+    let (takes, reason) = (wire::Takes::Mandate(mandate), String::new());
+    let event = desk.record(Deed::Revoke { takes, reason })?;
     say.line(&format!("mandate {mandate} allows nothing more (event {event})"));
     let owner = owner.word();
     say.json(&json!({ "mandate": mandate, "event": event, "owner": owner, "already": false }));

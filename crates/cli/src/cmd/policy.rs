@@ -3,14 +3,16 @@
 use std::path::Path;
 
 use actum_core::policy::{Element, PolicyError, Rule, Step};
-use actum_core::{Owner, Request, StepName};
-use actum_store::{AcceptedPolicy, RealDisk};
+use actum_core::{Owner, StepName};
+use actum_serve::wire::Deed;
+use actum_store::AcceptedPolicy;
 use serde_json::json;
 use similar::TextDiff;
 
 use crate::args;
-use crate::context::{Context, confirm, writer};
-use crate::say::{Failure, Outcome, USAGE, changed_line, dim, read_text};
+use crate::context::{Context, confirm};
+use crate::door::{self, Desk};
+use crate::say::{FAILED, Failure, Outcome, USAGE, changed_line, dim, read_text};
 
 pub(crate) fn run(context: &Context, args: &args::Policy) -> Outcome<u8> {
     match args {
@@ -32,11 +34,10 @@ fn settle(context: &Context, text: &str) -> Result<AcceptedPolicy, PolicyError> 
 
 /// Keeps the document, then has the ledger say that it is in force.
 pub(crate) fn accept(context: &Context, policy: &AcceptedPolicy, owner: Owner) -> Outcome<u64> {
-    policy.keep(&RealDisk, context.places())?;
-    let writer = writer("policy accept");
-    let mut ledger = context.store.write(&writer)?;
-    let request = Request::Accept { policy: policy.digest(), owner };
-    Ok(ledger.record(request, &writer.reading)?)
+    let document = String::from_utf8(policy.to_bytes())
+        .map_err(|error| Failure::new(FAILED, error.to_string()))?;
+    let mut desk = Desk::open(context, "policy accept", door::owner(owner))?;
+    desk.record(Deed::AcceptPolicy { document })
 }
 
 fn check(context: &Context, file: Option<&Path>) -> Outcome<u8> {

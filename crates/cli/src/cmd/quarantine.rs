@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use actum_core::{
-    Caller, DecisionCode, EntryKind, Event, Held, ItemKind, MemoryRequest, Namespace, NewEntry,
-    Request, Space, Views,
-};
+use actum_core::{DecisionCode, EntryKind, Event, Held, ItemKind, Namespace, Space, Views};
+use actum_serve::wire::Deed;
 use actum_store::entries::{inventory, path_of};
 use actum_store::{Cache, Snapshot};
 use serde_json::json;
@@ -14,7 +12,7 @@ use super::inventory::count_entries;
 use super::session::name_of;
 use crate::args_memory as args;
 use crate::context::{Context, confirm};
-use crate::door::Desk;
+use crate::door::{self, Desk};
 use crate::say::{FAILED, Failure, Outcome, dim, foreign, quoted};
 use crate::time::{local, utc};
 
@@ -113,17 +111,15 @@ fn release(context: &Context, event: u64, yes: bool) -> Outcome<u8> {
     say.show(&quoted(&text));
     say.show(&format!("  {sentence}"));
     let owner = confirm("Release it, as your own word from now on?", yes)?;
-    let mut desk = Desk::open(context, "quarantine release")?;
-    let entry = NewEntry {
-        namespace: namespace_of(views, held)?,
+    let mut desk = Desk::open(context, "quarantine release", door::owner(owner))?;
+    let digest = desk.keep(&text)?;
+    let record = desk.record(Deed::Adopt {
+        namespace: namespace_of(views, held)?.to_string(),
+        entry: held.name.to_string(),
         kind: kind_of(views, held),
-        name: held.name.to_string(),
-        content: desk.keep(&text)?,
-    };
-    let policy = desk.views().policy().map(|accepted| accepted.event);
-    let request = MemoryRequest::Adopt { entry, releases: Some(event), policy };
-    let by = Caller::Owner(owner);
-    let record = desk.ledger.record(Request::Memory { by, request }, &desk.writer.reading)?;
+        content: digest,
+        releases: Some(event),
+    })?;
     say.line(&format!("released: it is record {record} now, owner known by {owner}"));
     say.json(&json!({
         "event": event,

@@ -2,16 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use actum_core::{
-    AuthorName, Caller, ChannelName, Item, MemoryRequest, Owner, Provenance, Request, Space, Takes,
-    Views, Withheld,
-};
+use actum_core::{AuthorName, ChannelName, Item, Owner, Provenance, Space, Takes, Views, Withheld};
+use actum_serve::wire::{self, Deed};
 use serde_json::{Value, json};
 
 use super::thing;
 use crate::args;
-use crate::context::{Context, confirm, writer};
-use crate::door::Desk;
+use crate::context::{Context, confirm};
+use crate::door::{self, Desk};
 use crate::say::{Failure, Outcome, Say, count, foreign};
 use crate::time::{local, utc};
 
@@ -53,10 +51,8 @@ fn revoke_run(context: &Context, args: &args::Revoke, run: u64) -> Outcome<u8> {
             .hint("see the runs with `actum log --kind began`"));
     }
     let owner = confirm(&format!("Revoke run {run}?"), args.confirm.yes)?;
-    let writer = writer("revoke");
-    let mut ledger = context.store.write(&writer)?;
-    let request = Request::Revoke { run, reason: args.reason.clone(), owner };
-    let event = ledger.record(request, &writer.reading)?;
+    let mut desk = Desk::open(context, "revoke", door::owner(owner))?;
+    let event = desk.record(Deed::RevokeRun { run, reason: args.reason.clone() })?;
     context.say.line(&format!("run {run} is revoked (event {event}, owner known by {owner})"));
     context.say.json(&json!({
         "revoked": run,
@@ -91,18 +87,29 @@ fn take(context: &Context, args: &args::Revoke, takes: Takes) -> Outcome<u8> {
         }
     }
     let owner = confirm(&format!("Revoke {}?", target.words), args.confirm.yes)?;
-    let mut desk = Desk::open(context, "revoke")?;
-    let by = Caller::Owner(owner);
-    let request = MemoryRequest::Revoke { takes: takes.clone(), reason: args.reason.clone() };
-    let event = desk.ledger.record(Request::Memory { by, request }, &desk.writer.reading)?;
-    let reach = Reach::of(desk.views(), &takes)?;
-    say.line(&format!("{} is revoked (event {event}, owner known by {owner})", target.words));
-    reach.tell(say, desk.views(), "withheld now");
-    if target.goes_on {
-        say.line("  what comes later of it is withheld as well");
+    let mut desk = Desk::open(context, "revoke", door::owner(owner))?;
+    let (named, reason) = (on_the_wire(&takes), args.reason.clone());
+    let event = desk.record(Deed::Revoke { takes: named, reason })?;
+    desk.look(|views| {
+        let reach = Reach::of(views, &takes)?;
+        say.line(&format!("{} is revoked (event {event}, owner known by {owner})", target.words));
+        reach.tell(say, views, "withheld now");
+        if target.goes_on {
+            say.line("  what comes later of it is withheld as well");
+        }
+        say.json(&target.to_json(views, &reach, event, Some(owner)));
+        Ok(0)
+    })
+}
+
+fn on_the_wire(takes: &Takes) -> wire::Takes {
+    match takes {
+        Takes::Record(event) => wire::Takes::Record(*event),
+        Takes::Channel(name, from, until) => wire::Takes::Channel(name.to_string(), *from, *until),
+        Takes::Author(name, from, until) => wire::Takes::Author(name.to_string(), *from, *until),
+        Takes::Mandate(event) => wire::Takes::Mandate(*event),
+        Takes::Adapter(name) => wire::Takes::Adapter(name.clone()),
     }
-    say.json(&target.to_json(desk.views(), &reach, event, Some(owner)));
-    Ok(0)
 }
 
 /// What a revocation names.

@@ -7,10 +7,16 @@ use std::path::Path;
 
 use actum_core::policy::{Element, Program, Rule};
 use actum_core::{
-    Digest, NewEnd, NewRun, OpenRun, Outcome as RunOutcome, StepName, SubjectKind, SubjectName,
+    Digest, Ledger, NewEnd, NewRun, OpenRun, Outcome as RunOutcome, StepName, SubjectKind,
+    SubjectName,
 };
+use actum_serve::client::Client;
+use actum_serve::wire::{Begin, Finish, Role};
 use actum_store::subject::Taken;
-use actum_store::{AcceptedPolicy, LIVE, RunningMark, file_digest, in_project, program_digest};
+use actum_store::{
+    AcceptedPolicy, FileJournal, LIVE, RealDisk, RunningMark, Writer, file_digest, in_project,
+    program_digest,
+};
 use serde_json::json;
 
 use crate::args;
@@ -30,9 +36,8 @@ pub(crate) fn run(context: &Context, args: &args::Run) -> Outcome<u8> {
 }
 
 fn carry_out(context: &Context, args: &args::Run) -> Outcome<u8> {
-    let by = writer("run");
-    // From here to the event that says so, nobody else writes: what is looked at is what is begun.
-    let mut ledger = context.store.write(&by)?;
+    // Without a daemon nobody else writes from here to the event that says so: what is looked at is what is begun.
+    let recorder = Recorder::open(context)?;
     let snapshot = context.read()?;
     let policy = context.policy(&snapshot)?;
     let (step, rule) = subject::step(policy.policy(), &args.step)?;
@@ -53,11 +58,7 @@ fn carry_out(context: &Context, args: &args::Run) -> Outcome<u8> {
         rule: policy.rule_digest(rule),
         session: shell_session()?,
     };
-    let run = ledger
-        .begin(begin, &by.reading)
-        .map_err(|error| Failure::new(RUN_FAILED, crate::say::chain(&error)))?;
-    // The lock goes here: the command may take hours.
-    drop(ledger);
+    let run = recorder.begin(begin)?;
     let index = run.index();
     let mark = RunningMark::set(context.places(), index);
     let watched = exec::run(Job {
@@ -86,6 +87,63 @@ fn carry_out(context: &Context, args: &args::Run) -> Outcome<u8> {
     let told = Told { index, step, name, outcome, finished, before, after, disturbed };
     told.tell(context, args);
     Ok(told.exit(args.must_pass))
+}
+
+/// Who records a run: the daemon, or this command.
+enum Recorder {
+    Here(Box<Ledger<FileJournal<RealDisk>>>, Writer),
+    There(Box<Client>),
+}
+
+/// A run that began, and who is told how it went.
+enum Begun {
+    Here(OpenRun),
+    There(Box<Client>, u64),
+}
+
+impl Recorder {
+    fn open(context: &Context) -> Outcome<Self> {
+        if let Some(client) = context.daemon("run", Role::Agent { session: None })? {
+            return Ok(Self::There(Box::new(client)));
+        }
+        let by = writer("run");
+        Ok(Self::Here(Box::new(context.store.write(&by)?), by))
+    }
+
+    fn begin(self, run: NewRun) -> Outcome<Begun> {
+        match self {
+            // The lock goes with the ledger: the command may take hours.
+            Self::Here(mut ledger, by) => {
+                let begun = ledger.begin(run, &by.reading);
+                begun
+                    .map(Begun::Here)
+                    .map_err(|error| Failure::new(RUN_FAILED, crate::say::chain(&error)))
+            }
+            Self::There(mut client) => {
+                let began = client.ask(&Begin {
+                    namespace: run.namespace.to_string(),
+                    step: run.step.to_string(),
+                    subject: run.subject.to_string(),
+                    content: run.content,
+                    arguments: run.arguments,
+                    program: run.tool,
+                    path: String::from_utf8_lossy(&run.tool_path).into_owned(),
+                    rule: run.rule,
+                    session: run.session.to_string(),
+                })?;
+                Ok(Begun::There(client, began.run))
+            }
+        }
+    }
+}
+
+impl Begun {
+    const fn index(&self) -> u64 {
+        match self {
+            Self::Here(run) => run.index(),
+            Self::There(_, run) => *run,
+        }
+    }
 }
 
 /// Which files the program and the files of the rule are, beyond their bytes: one that was swapped and put back differs.
@@ -227,7 +285,7 @@ fn arguments_digest(argv: &[String], environment: &BTreeMap<String, String>) -> 
 
 fn end_run(
     context: &Context,
-    run: OpenRun,
+    run: Begun,
     finished: &Finished,
     before: &Taken,
     after: &Result<Taken, String>,
@@ -245,15 +303,25 @@ fn end_run(
     // A subject that cannot be read any more is not the one that was tested.
     let gone = Digest::of("actum/subject-gone/v1", &[before.digest.as_bytes()]);
     let left = after.as_ref().map_or(gone, |taken| taken.digest);
-    let end = NewEnd { run, outcome, code, result: finished.result, content: left };
-    let by = writer("run");
+    let result = finished.result;
     let unrecorded = |message: String| {
         let what = format!("the command ended, but run {index} could not be recorded: {message}");
         Failure::new(RUN_FAILED, what).hint("it counts as incomplete; perform the step again")
     };
-    let mut ledger =
-        context.store.write(&by).map_err(|error| unrecorded(crate::say::chain(&error)))?;
-    ledger.end(end, &by.reading).map_err(|error| unrecorded(crate::say::chain(&error)))
+    match run {
+        Begun::Here(run) => {
+            let end = NewEnd { run, outcome, code, result, content: left };
+            let by = writer("run");
+            let ledger = context.store.write(&by);
+            let mut ledger = ledger.map_err(|error| unrecorded(crate::say::chain(&error)))?;
+            ledger.end(end, &by.reading).map_err(|error| unrecorded(crate::say::chain(&error)))
+        }
+        Begun::There(mut client, run) => {
+            let finished = client.ask(&Finish { run, outcome, code, result, content: left });
+            let finished = finished.map_err(|error| unrecorded(crate::say::chain(&error)))?;
+            Ok(finished.outcome)
+        }
+    }
 }
 
 /// What there is to say of a run that was recorded.

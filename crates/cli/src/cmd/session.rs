@@ -1,13 +1,14 @@
 //! `actum session`: what one model was shown.
 
-use actum_core::{
-    ItemKind, MemoryRequest, NewStart, Request, Session, Space, Start, TriggerKind, Views, Withheld,
-};
+use actum_core::{ItemKind, Session, Space, Views, Withheld};
+pub(crate) use actum_serve::desk::name_of;
+use actum_serve::desk::trigger_word;
+use actum_serve::wire::{Open, Start};
 use serde_json::{Value, json};
 
 use crate::args_memory as args;
 use crate::context::Context;
-use crate::door::{Desk, new_session, session};
+use crate::door::{Desk, role, session};
 use crate::say::{Failure, Outcome, dim, foreign};
 use crate::time::utc;
 
@@ -20,18 +21,15 @@ pub(crate) fn run(context: &Context, args: &args::Session) -> Outcome<u8> {
 }
 
 fn open(context: &Context, unknown: bool, of: Option<&str>, door: &args::Door) -> Outcome<u8> {
-    let mut desk = Desk::open(context, "session open")?;
-    let by = desk.caller(door)?;
     let start = match (unknown, of) {
-        (_, Some(of)) => NewStart::Subagent(session(of)?),
-        (true, None) => NewStart::Unknown,
-        (false, None) => NewStart::Fresh,
+        (_, Some(of)) => Start::Subagent { of: of.to_owned() },
+        (true, None) => Start::Unknown {},
+        (false, None) => Start::Fresh {},
     };
-    let name = new_session()?;
-    let request = MemoryRequest::Open { session: name.clone(), start };
-    let event = desk.ledger.record(Request::Memory { by, request }, &desk.writer.reading)?;
-    context.say.line(name.as_str());
-    context.say.json(&json!({ "session": name.as_str(), "event": event }));
+    let mut desk = Desk::open(context, "session open", role(door)?)?;
+    let opened = desk.ask(Open { start })?;
+    context.say.line(&opened.session);
+    context.say.json(&json!({ "session": opened.session, "event": opened.event }));
     Ok(0)
 }
 
@@ -101,11 +99,7 @@ fn show(context: &Context, name: &str) -> Outcome<u8> {
 
 fn to_json(views: &Views, number: u32, session: &Session) -> Value {
     let trigger = session.trigger.map(|trigger| {
-        let kind = match trigger.kind {
-            TriggerKind::Turn => "turn",
-            TriggerKind::Task(_) => "task",
-            TriggerKind::Inbound => "inbound",
-        };
+        let kind = trigger_word(trigger.kind);
         json!({ "event": trigger.event, "kind": kind, "authority": trigger.authority.word() })
     });
     json!({
@@ -115,13 +109,8 @@ fn to_json(views: &Views, number: u32, session: &Session) -> Value {
         "seen": session.context().len(),
         "least": session.least.word(),
         "trigger": trigger,
-        "partial": session.start == Start::Unknown || session.is_partial(),
+        "partial": session.start == actum_core::Start::Unknown || session.is_partial(),
     })
-}
-
-/// A name by its number.
-pub(crate) fn name_of(views: &Views, space: Space, number: u32) -> String {
-    String::from_utf8_lossy(views.name(space, number).unwrap_or_default()).into_owned()
 }
 
 /// Why something is withheld, in a few words.

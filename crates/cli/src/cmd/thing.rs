@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use actum_core::{
-    Authority, Decided, Decision, DecisionCode, EntryKind, Event, Item, ItemKind, Judged,
-    Provenance, Seen, Space, Views, Withheld,
+    Authority, Decided, Decision, DecisionCode, EntryKind, Event, Item, ItemKind, Provenance,
+    Space, Views, Withheld,
 };
+use actum_serve::desk::source_of;
+use actum_serve::wire::{Bound, Source};
 use actum_store::{Cache, Snapshot};
 use serde_json::{Value, json};
 
@@ -42,59 +44,74 @@ pub(super) fn channel_in_words(channel: &str) -> String {
 /// What it is, without where it came from.
 pub(super) fn name_in_words(item: &Item) -> String {
     match &item.what {
-        ItemKind::Seen(seen) => match seen {
-            Seen::Turn => "a turn".to_owned(),
-            Seen::Result => "a result".to_owned(),
-            Seen::Recalled => "an entry that was recalled".to_owned(),
-            Seen::Inbound => "a message".to_owned(),
-            Seen::Summary => "a summary".to_owned(),
-            Seen::Reset => "a reset".to_owned(),
-            Seen::Refusal => "a refusal of Actum".to_owned(),
-        },
+        ItemKind::Seen(seen) => seen_in_words(seen.word()),
         ItemKind::Entry { kind: EntryKind::Memory, name, .. } => foreign(name),
         ItemKind::Entry { kind: EntryKind::Task, name, .. } => format!("task {}", foreign(name)),
     }
 }
 
+fn seen_in_words(seen: &str) -> String {
+    match seen {
+        "turn" => "a turn".to_owned(),
+        "result" => "a result".to_owned(),
+        "recalled" => "an entry that was recalled".to_owned(),
+        "inbound" => "a message".to_owned(),
+        "summary" => "a summary".to_owned(),
+        "reset" => "a reset".to_owned(),
+        "refusal" => "a refusal of Actum".to_owned(),
+        _ => "something".to_owned(),
+    }
+}
+
 /// How it came: channel, author and day, and that nobody has checked what anybody could have written.
 pub(super) fn coming_in_words(views: &Views, item: &Item) -> String {
-    let channel = name_of(views, Space::Channel, item.channel);
-    let author = name_of(views, Space::Author, item.author);
-    let day = day(item.at_ms);
-    match &item.what {
-        ItemKind::Entry { owner: Some(owner), .. } => {
+    source_coming_in_words(&source_of(views, item))
+}
+
+fn source_coming_in_words(source: &Source) -> String {
+    let (channel, author) = (&source.channel, &source.author);
+    let day = day(source.at_ms);
+    match (&source.entry, source.owner, source.what.as_str()) {
+        (Some(_), Some(owner), _) => {
             format!("written or adopted by the owner (known by {owner}) on {day}")
         }
-        ItemKind::Entry { owner: None, .. } => format!("written by the agent on {day}"),
-        ItemKind::Seen(Seen::Summary) => format!("made on {day} of all that was before the model"),
-        ItemKind::Seen(Seen::Refusal) => format!("given on {day}"),
-        ItemKind::Seen(_) => {
+        (Some(_), None, _) => format!("written by the agent on {day}"),
+        (None, _, "summary") => format!("made on {day} of all that was before the model"),
+        (None, _, "refusal") => format!("given on {day}"),
+        (None, _, _) => {
             let is_said = author == channel || author == "owner" || author == "memory";
-            let by = if is_said { String::new() } else { format!(", by {}", foreign(&author)) };
-            let unchecked = match item.authority {
+            let by = if is_said { String::new() } else { format!(", by {}", foreign(author)) };
+            let unchecked = match source.authority {
                 Authority::Untrusted => "; nobody has checked it",
                 Authority::Derived | Authority::Approved | Authority::User => "",
             };
-            format!("from {}{by}, read on {day}{unchecked}", channel_in_words(&channel))
+            format!("from {}{by}, read on {day}{unchecked}", channel_in_words(channel))
         }
     }
 }
 
 /// What it is and how it came.
 pub(super) fn in_words(views: &Views, item: &Item) -> String {
-    let (name, coming) = (name_in_words(item), coming_in_words(views, item));
-    match item.what {
-        ItemKind::Entry { .. } => format!("{name}, {coming}"),
-        ItemKind::Seen(_) => format!("{name} {coming}"),
+    source_in_words(&source_of(views, item))
+}
+
+/// The same of what a daemon says.
+pub(super) fn source_in_words(source: &Source) -> String {
+    let coming = source_coming_in_words(source);
+    match &source.entry {
+        Some(name) if source.what == EntryKind::Task.word() => {
+            format!("task {}, {coming}", foreign(name))
+        }
+        Some(name) => format!("{}, {coming}", foreign(name)),
+        None => format!("{} {coming}", seen_in_words(&source.what)),
     }
 }
 
 /// A binding argument, and on lines of their own the things in which its value stands.
-pub(super) fn argument_lines(views: &Views, judged: &Judged) -> Vec<String> {
-    let mut lines = vec![argument_in_words(judged)];
-    let sources = judged.origin.sources.iter();
-    for item in sources.filter_map(|event| views.provenance().item(*event)).take(SOURCES_MAX) {
-        lines.push(format!("  in event {}: {}", item.event, in_words(views, item)));
+pub(super) fn argument_lines(bound: &Bound) -> Vec<String> {
+    let mut lines = vec![argument_in_words(bound)];
+    for source in bound.sources.iter().take(SOURCES_MAX) {
+        lines.push(format!("  in event {}: {}", source.event, source_in_words(source)));
     }
     lines
 }

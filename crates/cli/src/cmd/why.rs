@@ -28,7 +28,7 @@ pub(crate) fn why(context: &Context, event: u64) -> Outcome<u8> {
     if let Some((_, decided)) = provenance.decision(event) {
         let at_ms = times_of(&snapshot, &BTreeSet::from([event]))?.get(&event).copied();
         let policy = policy_of(context, views);
-        let judgement = judged_again(context, views, policy.as_ref(), decided);
+        let arguments = judged_again(context, views, policy.as_ref(), decided);
         say.line(&decision_lines(views, event, decided, at_ms).join("\n"));
         let trigger = trigger_of(views, event, decided.session);
         if let Some(item) = trigger {
@@ -38,9 +38,9 @@ pub(crate) fn why(context: &Context, event: u64) -> Outcome<u8> {
                 thing::in_words(views, item)
             ));
         }
-        let arguments: Vec<_> = judgement.map(|it| it.arguments).unwrap_or_default();
-        for judged in &arguments {
-            say.line(&format!("  {}", thing::argument_lines(views, judged).join("\n  ")));
+        let arguments = arguments.unwrap_or_default();
+        for bound in &arguments {
+            say.line(&format!("  {}", thing::argument_lines(bound).join("\n  ")));
         }
         let origin = decided.origin.and_then(|origin| provenance.item(origin));
         let links = origin.map(|origin| chain.links(origin)).unwrap_or_default();

@@ -4,6 +4,7 @@
 mod attacks;
 mod bad_input;
 mod counts;
+mod daemon;
 mod examples;
 mod exits;
 mod explain;

@@ -135,6 +135,9 @@ impl Desk<'_> {
             let mandate = Some(mandate);
             return Judgement { code: DecisionCode::Mandate, mandate, ..weighed };
         }
+        if self.was_declined() {
+            return Judgement { code: DecisionCode::Declined, ..weighed };
+        }
         let code = match (trigger_authority, least, self.gate.presence) {
             (Authority::Untrusted, _, _) => DecisionCode::UntrustedTrigger,
             (_, _, Presence::Nobody) => DecisionCode::NobodyToAsk,
@@ -165,6 +168,13 @@ impl Desk<'_> {
         }
         let approval = provenance.approval(session, &self.asked.call.digest(), self.now_ms);
         approval.map(|approval| approval.event)
+    }
+
+    /// The owner said no to exactly this call in this session, and is not asked again.
+    fn was_declined(&self) -> bool {
+        let Some(session) = self.asked.session else { return false };
+        let latest = self.views.provenance().latest(session, &self.asked.call.digest());
+        latest.is_some_and(|(_, decided)| decided.reason == DecisionCode::Declined.number())
     }
 
     /// A mandate that covers the call, and what it takes of the budget.

@@ -106,6 +106,8 @@ codes! {
         "What a required step is about cannot be read.", "Make it readable, then call again.";
     48, SessionVoid, "session_void", Deny,
         "The session began before a loss after which the owner went on.", "Start a new session.";
+    49, Declined, "declined", Deny,
+        "The owner said no to this call.", "Nothing in this session; a mandate of the owner may cover it later.";
     50, Revoked, "revoked", Deny,
         "The owner revoked it.", "Nothing; the owner can adopt it again.";
     51, Superseded, "superseded", Deny,

@@ -22,6 +22,7 @@ use crate::policy::{Policy, ToolResult};
 use crate::provenance::ItemKind;
 use crate::rule::Rule;
 use crate::value::Call;
+use crate::views::Views;
 
 /// Something that was put before a model.
 #[derive(Debug, Clone)]
@@ -124,6 +125,10 @@ impl Permit {
     /// The decision that made it, if it was written down.
     pub const fn decided(&self) -> Option<u64> {
         self.decided
+    }
+
+    pub(super) fn into_runs(self) -> Vec<(OpenRun, Digest)> {
+        self.runs
     }
 
     /// The runs that began with it.
@@ -275,19 +280,22 @@ impl<J: Journal> Ledger<J> {
     /// The permit of a call that was allowed and has not ended, by its decision: for the process that takes over from the one
     /// that asked. Whoever holds this writer may have it; it gives no right that was not given before.
     pub fn permit_again(&self, decided: u64) -> Option<Permit> {
-        let views = self.views();
-        let (event, decision) = views.provenance().decision(decided)?;
-        if decision.decision != Decision::Allow {
-            return None;
-        }
-        let ledger = views.keys().ledger();
-        let runs: Vec<_> = views
-            .open_calls(decision.session, &decision.call, event)
-            .map(|(index, open)| (OpenRun { ledger, index, mac: open.mac }, open.content))
-            .collect();
-        let call = decision.call;
-        (!runs.is_empty()).then_some(Permit { ledger, call, decided: Some(event), runs })
+        permit_of(self.views(), decided)
     }
+}
+
+pub(super) fn permit_of(views: &Views, decided: u64) -> Option<Permit> {
+    let (event, decision) = views.provenance().decision(decided)?;
+    if decision.decision != Decision::Allow {
+        return None;
+    }
+    let ledger = views.keys().ledger();
+    let runs: Vec<_> = views
+        .open_calls(decision.session, &decision.call, event)
+        .map(|(index, open)| (OpenRun { ledger, index, mac: open.mac }, open.content))
+        .collect();
+    let call = decision.call;
+    (!runs.is_empty()).then_some(Permit { ledger, call, decided: Some(event), runs })
 }
 
 impl Draft<'_> {
@@ -295,7 +303,7 @@ impl Draft<'_> {
         self.time_ms.max(self.views.time_ms())
     }
 
-    fn observe(
+    pub(super) fn observe(
         &mut self,
         gate: &Gate<'_>,
         by: Caller,
@@ -414,7 +422,7 @@ impl Draft<'_> {
         AskedEntry { namespace, name, text, content }
     }
 
-    fn recall(
+    pub(super) fn recall(
         &mut self,
         gate: &Gate<'_>,
         by: Caller,
@@ -458,7 +466,7 @@ impl Draft<'_> {
         Some(self.push(&Event::Quarantined(quarantined)))
     }
 
-    fn fire(
+    pub(super) fn fire(
         &mut self,
         gate: &Gate<'_>,
         by: Caller,
@@ -539,7 +547,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    fn act(
+    pub(super) fn act(
         &mut self,
         gate: &Gate<'_>,
         by: Caller,
@@ -702,7 +710,7 @@ impl Draft<'_> {
         (OpenRun { ledger, index, mac: self.at.mac }, run.content)
     }
 
-    fn skip(
+    pub(super) fn skip(
         &mut self,
         by: Caller,
         session: &SessionName,

@@ -4,6 +4,7 @@
 mod ablated;
 mod ask;
 mod memory;
+mod together;
 
 use core::error::Error;
 use std::collections::BTreeMap;
@@ -28,6 +29,7 @@ pub use memory::{
     APPROVAL_MS_MAX, MANDATE_MS_MAX, MemoryRequest, NewAudience, NewEntry, NewLimit, NewMandate,
     NewStart, Takes,
 };
+pub use together::{Kept, Sheet, Unkept};
 
 /// How often each of the newest decisions was given again since it was written down.
 type Repeats = BTreeMap<u64, u32>;
@@ -434,6 +436,8 @@ pub struct Ledger<J> {
     reading: Reading,
     closed: bool,
     repeats: Repeats,
+    /// Counts the commits that were drafted as a whole.
+    sheets: u64,
 }
 
 impl<J: Journal> Ledger<J> {
@@ -443,8 +447,14 @@ impl<J: Journal> Ledger<J> {
     /// [`CommitError::Journal`].
     pub fn create(keys: Keyring, journal: J, reading: &Reading) -> Result<Self, CommitError> {
         let views = Views::new(keys, &[]);
-        let mut ledger =
-            Self { views, journal, reading: *reading, closed: false, repeats: Repeats::new() };
+        let mut ledger = Self {
+            views,
+            journal,
+            reading: *reading,
+            closed: false,
+            repeats: Repeats::new(),
+            sheets: 0,
+        };
         ledger.claim(Position::START, 1, reading)?;
         ledger.write(reading, |draft| {
             draft.genesis();
@@ -465,8 +475,14 @@ impl<J: Journal> Ledger<J> {
         leftover: Option<&Leftover>,
         reading: &Reading,
     ) -> Result<Self, CommitError> {
-        let mut ledger =
-            Self { views, journal, reading: *last, closed: false, repeats: Repeats::new() };
+        let mut ledger = Self {
+            views,
+            journal,
+            reading: *last,
+            closed: false,
+            repeats: Repeats::new(),
+            sheets: 0,
+        };
         // The head stays where it is until `Recovered` says what lies beyond it: else a crash in between would make an
         // unacknowledged policy an acknowledged one.
         let at = *ledger.views.position();
@@ -507,8 +523,14 @@ impl<J: Journal> Ledger<J> {
         loss: &Loss,
         reading: &Reading,
     ) -> Result<Self, CommitError> {
-        let mut ledger =
-            Self { views, journal, reading: *reading, closed: false, repeats: Repeats::new() };
+        let mut ledger = Self {
+            views,
+            journal,
+            reading: *reading,
+            closed: false,
+            repeats: Repeats::new(),
+            sheets: 0,
+        };
         let incarnation = incarnation.max(ledger.views.position().incarnation);
         ledger.write_as(incarnation.saturating_add(1), reading, |draft| {
             if draft.at.count == 0 {
@@ -678,6 +700,7 @@ impl<J: Journal> Ledger<J> {
 }
 
 /// Events sealed and folded, not yet kept.
+#[derive(Debug)]
 struct Draft<'a> {
     views: &'a mut Views,
     at: Position,
