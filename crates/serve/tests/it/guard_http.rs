@@ -57,8 +57,8 @@ fn web(turn: &str, says: fn(&str) -> (&'static str, String)) -> Web {
     let settings = Settings { name, sight, session: Some(session) };
     let guard = Arc::new(Guard::new(settings, port, Box::new(|_| {})).unwrap());
     let http = Http::listen(guard, LOCAL.parse().unwrap(), &url, CALL_FOR).unwrap();
-    let serves = Arc::clone(&http);
-    thread::spawn(move || serves.serve());
+    let own = Arc::clone(&http);
+    thread::spawn(move || own.serve());
     Web { http, heard, kept, _folder: folder }
 }
 
