@@ -5,7 +5,7 @@ use std::time::Instant;
 use actum_core::{Outcome, Seen};
 use actum_serve::guard::{BEHIND_MAX, CALL_FOR, Sight};
 
-use crate::scene::{CLINIC, Scene, TOOLS, answer, call, text};
+use crate::guard_scene::{CLINIC, Scene, TOOLS, answer, call, text};
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#;
 
@@ -207,7 +207,7 @@ fn a_value_from_a_result_keeps_its_origin_and_one_found_nowhere_is_as_the_owner_
             let asked = scene.client_hears();
             assert!(asked.contains("elicitation/create"), "{asked}");
             assert!(asked.contains(&format!("{to}\\\": {wanted} (")), "{sight:?} {to}: {asked}");
-            let id = crate::scene::id_of(&asked);
+            let id = crate::guard_scene::id_of(&asked);
             scene.client_says(&answer(&id, r#"{"action":"decline"}"#));
             assert!(scene.client_hears().contains("\"isError\":true"));
         }

@@ -7,4 +7,4 @@ mod guard_gates;
 mod guard_http;
 mod guard_passes;
 mod guard_runs;
-mod scene;
+mod guard_scene;
