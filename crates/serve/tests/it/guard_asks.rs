@@ -3,7 +3,7 @@
 use actum_core::{Event, Outcome, Owner};
 use actum_serve::guard::Sight;
 
-use crate::scene::{CLINIC, Scene, TOOLS, answer, call, id_of, text};
+use crate::guard_scene::{CLINIC, Scene, TOOLS, answer, call, id_of, text};
 
 const TO: &str = r#"{"to":"new@example.org"}"#;
 const FORMS: &str = r#"{"elicitation":{}}"#;

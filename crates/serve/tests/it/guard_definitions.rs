@@ -2,7 +2,7 @@
 
 use actum_serve::guard::Sight;
 
-use crate::scene::{CLINIC, Scene, TOOLS, answer, call, text};
+use crate::guard_scene::{CLINIC, Scene, TOOLS, answer, call, text};
 
 const LIST: &str = r#"{"jsonrpc":"2.0","id":"l","method":"tools/list"}"#;
 
@@ -72,7 +72,7 @@ fn a_server_that_lists_nothing_is_guarded_all_the_same() {
     let mut scene = Scene::new(CLINIC, Sight::Partial);
     scene.call(1, "send", r#"{"to":"ann@example.org"}"#);
     let asked = scene.server_hears();
-    let id = crate::scene::id_of(&asked);
+    let id = crate::guard_scene::id_of(&asked);
     scene.server_says(&format!(
         r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32601,"message":"no"}}}}"#
     ));

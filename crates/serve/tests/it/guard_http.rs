@@ -10,7 +10,7 @@ use actum_core::Outcome;
 use actum_serve::guard::{CALL_FOR, Guard, Http, HttpError, Settings, Sight};
 use tiny_http::{Header, Response, Server};
 
-use crate::scene::{CLINIC, Kept, SERVER, TOOLS, call, ends, id_of, port_on, text};
+use crate::guard_scene::{CLINIC, Kept, SERVER, TOOLS, call, ends, id_of, port_on, text};
 
 const LOCAL: &str = "127.0.0.1:0";
 
@@ -38,7 +38,7 @@ fn web(turn: &str, says: fn(&str) -> (&'static str, String)) -> Web {
             let mut body = String::new();
             request.as_reader().read_to_string(&mut body).unwrap();
             let (kind, answer) = if body.contains("\"tools/list\"") {
-                ("application/json", crate::scene::answer(&id_of(&body), TOOLS))
+                ("application/json", crate::guard_scene::answer(&id_of(&body), TOOLS))
             } else {
                 if tell.send(body.clone()).is_err() {
                     return;
@@ -52,13 +52,13 @@ fn web(turn: &str, says: fn(&str) -> (&'static str, String)) -> Web {
     let (folder, kept) = (tempfile::tempdir().unwrap(), Kept::default());
     let port = port_on(&kept, CLINIC, &folder);
     let session = port.open(Sight::Partial).unwrap();
-    crate::scene::turn(&*port, &session, turn);
+    crate::guard_scene::turn(&*port, &session, turn);
     let (name, sight) = (SERVER.to_owned(), Sight::Partial);
     let settings = Settings { name, sight, session: Some(session) };
     let guard = Arc::new(Guard::new(settings, port, Box::new(|_| {})).unwrap());
     let http = Http::listen(guard, LOCAL.parse().unwrap(), &url, CALL_FOR).unwrap();
-    let listens = Arc::clone(&http);
-    thread::spawn(move || listens.serve());
+    let own = Arc::clone(&http);
+    thread::spawn(move || own.serve());
     Web { http, heard, kept, _folder: folder }
 }
 
@@ -79,13 +79,13 @@ impl Web {
 }
 
 fn whole(body: &str) -> (&'static str, String) {
-    ("application/json", crate::scene::answer(&id_of(body), &text("done")))
+    ("application/json", crate::guard_scene::answer(&id_of(body), &text("done")))
 }
 
 fn streamed(body: &str) -> (&'static str, String) {
     let progress = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1}}"#;
-    let unasked = crate::scene::answer("77", &text("unasked"));
-    let answer = crate::scene::answer(&id_of(body), &text("done"));
+    let unasked = crate::guard_scene::answer("77", &text("unasked"));
+    let answer = crate::guard_scene::answer(&id_of(body), &text("done"));
     // For some readers the carriage return in the comment ends a line, and an event begins.
     let hidden = format!(": x\rdata: {unasked}\r\r\n\n");
     (
@@ -100,7 +100,7 @@ fn what_the_user_named_goes_to_the_address_and_what_nothing_backs_does_not() {
     let heard = web.posts(&call(1, "send", r#"{ "to" : "eve@evil.example" }"#));
     assert!(heard.starts_with("HTTP/1.1 200") && heard.contains("actum approve"), "{heard}");
     let heard = web.posts(&call(2, "send", r#"{ "to" : "ann@example.org" }"#));
-    assert!(heard.contains(&crate::scene::answer("2", &text("done"))), "{heard}");
+    assert!(heard.contains(&crate::guard_scene::answer("2", &text("done"))), "{heard}");
     assert_eq!(web.heard.recv().unwrap(), call(2, "send", r#"{"to":"ann@example.org"}"#));
     assert!(web.heard.try_recv().is_err());
     assert_eq!(ends(&web.kept), [Outcome::Passed]);

@@ -3,7 +3,7 @@
 use actum_core::Seen;
 use actum_serve::guard::Sight;
 
-use crate::scene::{CLINIC, Scene, TOOLS, answer, call, text};
+use crate::guard_scene::{CLINIC, Scene, TOOLS, answer, call, text};
 
 fn scene() -> Scene {
     Scene::new(CLINIC, Sight::Partial)

@@ -2,7 +2,7 @@
 
 use actum_core::Outcome;
 
-use crate::scene::{CLINIC, Scene, TOOLS, answer, call, id_of, text};
+use crate::guard_scene::{CLINIC, Scene, TOOLS, answer, call, id_of, text};
 
 const RECORD: &str = r#"{"content":"all clean","source":"ward-7.csv"}"#;
 

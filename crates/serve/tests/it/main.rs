@@ -9,6 +9,7 @@ mod guard_gates;
 mod guard_http;
 mod guard_passes;
 mod guard_runs;
+mod guard_scene;
 mod peer;
 mod protocol;
 mod safe;

@@ -4,14 +4,17 @@
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use actum_core::{
     Batch, Digest, Event, Journal, JournalFailed, KeyFile, Keyring, Layout, Ledger, LedgerId,
     Outcome, Owner, Position, Reading, Root, Seen, SessionName, Space,
 };
 use actum_serve::guard::{
-    CALL_FOR, Guard, HeldOpen, Observation, Own, Port, Relay, Settings, Sight, Who,
+    Ask, CALL_FOR, Consent, Guard, Held, HeldOpen, Observation, Own, Pin, Port, PortError, Relay,
+    Ruling, Settings, Sight, Terms, Who,
 };
 use actum_store::{AcceptedPolicy, Places};
 use actum_testkit::memory::Memory;
@@ -76,6 +79,7 @@ pub(crate) struct Scene {
     server: BufReader<UnixStream>,
     kept: Kept,
     keys: Keyring,
+    is_down: Arc<AtomicBool>,
     _folder: TempDir,
 }
 
@@ -98,6 +102,56 @@ pub(crate) fn port_on(kept: &Kept, policy: &str, folder: &TempDir) -> Arc<dyn Po
     let places = Places { store, data, state };
     let desk = HeldOpen::new(ledger, Some(policy), clock);
     Arc::new(Own::new(desk, Who::Owner(Owner::YesFlag), &places))
+}
+
+/// A port that can be out of reach.
+#[derive(Debug)]
+struct Flaky {
+    port: Arc<dyn Port>,
+    is_down: Arc<AtomicBool>,
+}
+
+impl Flaky {
+    fn up(&self) -> Result<&dyn Port, PortError> {
+        let what = "nobody answers".to_owned();
+        if self.is_down.load(Ordering::SeqCst) { Err(PortError { what }) } else { Ok(&*self.port) }
+    }
+}
+
+impl Port for Flaky {
+    fn open(&self, sight: Sight) -> Result<SessionName, PortError> {
+        self.up()?.open(sight)
+    }
+
+    fn observe(&self, session: &SessionName, seen: &Observation<'_>) -> Result<(), PortError> {
+        self.up()?.observe(session, seen)
+    }
+
+    fn act(&self, session: &SessionName, ask: &Ask<'_>) -> Result<Ruling, PortError> {
+        self.up()?.act(session, ask)
+    }
+
+    fn end(&self, permit: u64, outcome: Outcome, result: Digest) -> Result<(), PortError> {
+        self.up()?.end(permit, outcome, result)
+    }
+
+    fn terms(&self, tool: &str, server: &str, client: Option<&str>) -> Result<Terms, PortError> {
+        self.up()?.terms(tool, server, client)
+    }
+
+    fn pin(&self, session: &SessionName, name: &str, definition: &str) -> Result<Pin, PortError> {
+        self.up()?.pin(session, name, definition)
+    }
+
+    fn consent(
+        &self,
+        session: &SessionName,
+        client: &str,
+        held: &Held<'_>,
+        consent: Consent,
+    ) -> Result<(), PortError> {
+        self.up()?.consent(session, client, held, consent)
+    }
 }
 
 /// The user says something, as a hook tells.
@@ -146,13 +200,18 @@ impl Scene {
         let notes: Arc<Mutex<Vec<String>>> = Arc::default();
         let into = Arc::clone(&notes);
         let note = Box::new(move |what: &str| into.lock().unwrap().push(what.to_owned()));
+        let is_down: Arc<AtomicBool> = Arc::default();
+        let port = Arc::new(Flaky { port, is_down: Arc::clone(&is_down) });
         let guard = Arc::new(Guard::new(settings, port, note).unwrap());
         let (client, to_client) = UnixStream::pair().unwrap();
         let (server, to_server) = UnixStream::pair().unwrap();
         let relay = Relay::new(guard, Box::new(to_client), Box::new(to_server), CALL_FOR).unwrap();
+        // What never comes is a failure, and does not hang.
+        client.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
+        server.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
         let (client, server) = (BufReader::new(client), BufReader::new(server));
         let keys = keys();
-        Self { relay, notes, client, server, kept, keys, _folder: folder }
+        Self { relay, notes, client, server, kept, keys, is_down, _folder: folder }
     }
 
     pub(crate) fn client_says(&self, line: &str) {
@@ -221,6 +280,11 @@ impl Scene {
 
     pub(crate) fn events<T>(&self, which: impl Fn(&Event<'_>) -> Option<T>) -> Vec<T> {
         events(&self.kept, &self.keys, which)
+    }
+
+    /// Whoever keeps the ledger cannot be asked from now on, or can be again.
+    pub(crate) fn is_down(&self, is_down: bool) {
+        self.is_down.store(is_down, Ordering::SeqCst);
     }
 
     /// The disk is gone from now on.
