@@ -91,6 +91,7 @@ fn to_json(status: &Status) -> Value {
         "waiting": status.waiting,
         "quarantine": status.quarantine,
         "connections": status.connections,
+        "watchers": status.watchers,
         "requests_waiting": status.queue.0,
         "requests_max": status.queue.1,
         "turned_away": status.turned_away.0,

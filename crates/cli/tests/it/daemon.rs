@@ -19,23 +19,40 @@ use crate::owner::rent;
 use crate::shell::{Shell, text};
 
 /// A daemon of a shell's project. It does not outlive its test.
-struct Daemon {
+pub(crate) struct Daemon {
     child: Child,
     socket: PathBuf,
+    /// What it said once it answered.
+    pub(crate) ready: Value,
 }
 
 impl Daemon {
-    fn of(shell: &Shell, args: &[&str]) -> Self {
+    pub(crate) fn of(shell: &Shell, args: &[&str]) -> Self {
         let args = [&["daemon", "--json"], args].concat();
         let mut command = shell.actum(&args);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let ready: Value = serde_json::from_str(&line).unwrap();
-        Self { child, socket: text(&ready, "socket").into() }
+        Self { child, socket: text(&ready, "socket").into(), ready }
     }
 
-    fn told_to_stop(mut self) -> i32 {
+    /// The first decision that a watcher sees, once `line` was played often enough that it looks.
+    pub(crate) fn watched(&self, shell: &Shell, line: &str) -> Value {
+        assert!(self.socket.exists());
+        let mut watch = shell.actum(&["watch", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
+        while shell.json("actum status --json")["watchers"] != 1 {
+            thread::yield_now();
+        }
+        shell.said(line);
+        let mut seen = String::new();
+        BufReader::new(watch.stdout.take().unwrap()).read_line(&mut seen).unwrap();
+        watch.kill().unwrap();
+        watch.wait().unwrap();
+        serde_json::from_str(&seen).unwrap()
+    }
+
+    pub(crate) fn told_to_stop(mut self) -> i32 {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
         self.child.wait().unwrap().code().unwrap()
@@ -77,7 +94,7 @@ const LIFE: &str = r#"
     actum remember --session $(cat session) --entry jobs.json#1 --task 'Pay the rent.'
     actum fire --entry jobs.json#1 --yes 'Pay the rent.'
     actum quarantine
-    actum mandate grant --tool bank/pay --audience session:$(cat session) --equal payee=DE89370400440532013000 --for 24h --uses 2 --yes
+    actum mandate grant --tool bank/pay --audience session:$(cat session) --equal payee=DE89370400440532013000 --equal amount=901 --for 24h --uses 2 --yes
     actum mandate list
     actum act --session $(cat session) --yes --tool bank/pay --arguments '{"payee":"DE89370400440532013000","amount":901}'
     actum adapter add hook --channels user,web:* --to key --yes
@@ -162,8 +179,7 @@ fn whoever_watches_reads_decisions_as_they_are_made() {
     let mut watch = shell.actum(&["watch"]).stdout(Stdio::piped()).spawn().unwrap();
     let (seen, lines) = channel();
     let mut reader = BufReader::new(watch.stdout.take().unwrap());
-    // The stream has begun once the daemon counts it among its connections.
-    while shell.json("actum status --json")["connections"] != 2 {
+    while shell.json("actum status --json")["watchers"] != 1 {
         thread::yield_now();
     }
     let reads = thread::spawn(move || {
@@ -311,4 +327,21 @@ fn a_daemon_that_is_killed_while_many_ask_loses_nothing_that_it_answered() {
     assert!(ended.is_ok(), "a call that was going on is ended by its number");
     drop(client);
     assert_eq!(daemon.told_to_stop(), 0);
+}
+
+#[test]
+fn the_units_of_the_examples_say_what_the_command_knows() {
+    let shell = Shell::empty();
+    let unit = include_str!("../../../../examples/daemon/actum.service");
+    let start = unit.lines().find_map(|line| line.strip_prefix("ExecStart=/usr/local/bin/"));
+    let plist = include_str!("../../../../examples/daemon/org.example.actum.plist");
+    let (_, array) = plist.split_once("<array>").unwrap();
+    let (array, _) = array.split_once("</array>").unwrap();
+    let words = array.split("<string>").skip(1).map(|it| it.split("</string>").next().unwrap());
+    let job: Vec<&str> = words.map(|word| word.trim_start_matches("/usr/local/bin/")).collect();
+    for line in [start.unwrap().to_owned(), job.join(" ")] {
+        let said = shell.said(&format!("{line} --help"));
+        assert_eq!(said.code, 0, "{line}\n{said}");
+        assert!(line.contains("--owner") && line.contains("--agent"), "{line}");
+    }
 }

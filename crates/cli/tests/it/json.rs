@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use insta::assert_snapshot;
 use serde_json::Value;
 
+use crate::daemon::Daemon;
 use crate::owner::{PAYS, rent};
 use crate::shell::{Shell, TESTS, text};
 
@@ -150,6 +151,24 @@ impl Page {
         self.lists(&["guard undo"], &shell.json("actum guard undo mcp.json --yes --json"));
     }
 
+    /// What a daemon says of itself, and what is decided meanwhile.
+    fn lists_daemon(&mut self, shell: &Shell) {
+        let none = shell.json("actum status --json");
+        assert_eq!(keys(&none), Keys::from(["running".to_owned()]));
+        let daemon = Daemon::of(shell, &[]);
+        self.lists(&["daemon"], &daemon.ready);
+        shell.said("actum act --session s-nobody --yes --tool bank/pay --arguments '{}' --nobody");
+        let status = shell.json("actum status --json");
+        self.lists(&["status"], &status);
+        self.lists_all(&["partial session"], &status["partial"]);
+        let other = PAYS.replace("950", "951");
+        let seen = daemon.watched(shell, &other);
+        self.lists(&["watch"], &seen);
+        let receipt = text(&seen, "receipt");
+        self.lists(&["deny"], &shell.json(&format!("actum deny {receipt} --yes --json")));
+        assert_eq!(daemon.told_to_stop(), 0);
+    }
+
     /// What the owner asks and says about calls, mandates and what is remembered.
     fn lists_owner(&mut self) {
         let shell = rent();
@@ -169,6 +188,7 @@ impl Page {
         self.lists_all(&["thing", "link"], &why["chain"]);
         self.lists_all(&["argument"], &why["arguments"]);
         self.lists(&["approve"], &shell.json(&format!("actum approve {receipt} --yes --json")));
+        self.lists_daemon(&shell);
         shell.quietly(PAYS);
         let granted = shell.json(
             "actum mandate grant --tool bank/pay --audience session:$(cat s) --range amount=0..5 --budget amount=9 --for 1h --yes --json",

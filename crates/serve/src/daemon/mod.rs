@@ -467,6 +467,7 @@ impl<D: Disk> Gate<D> {
         let commits = self.desk.commits();
         let status = self.desk.status_mut();
         status.connections = shared.connections().len();
+        status.watchers = self.watchers.len();
         status.queue = (shared.waiting.load(Ordering::Relaxed), WAITING_MAX);
         status.commits = commits;
         status.turned_away =

@@ -423,6 +423,7 @@ fn blank(places: &Places, views: &Views) -> wire::Status {
         policy: None,
         weaker: true,
         connections: 0,
+        watchers: 0,
         queue: (0, 0),
         commits: (0, 0),
         turned_away: (0, 0),

@@ -384,6 +384,8 @@ pub struct Status {
     pub weaker: bool,
     /// Connections now.
     pub connections: usize,
+    /// Those that watch.
+    pub watchers: usize,
     /// Requests that wait now, and the most that may.
     pub queue: (usize, usize),
     /// Commits, and the requests that shared them.
