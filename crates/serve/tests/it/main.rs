@@ -13,7 +13,6 @@ mod guard_scene;
 mod peer;
 mod protocol;
 mod safe;
-mod scene;
 mod served;
 mod story;
 mod trouble;
