@@ -11,6 +11,7 @@ mod ledgers;
 mod measure;
 mod memory;
 mod python;
+mod socket;
 mod table;
 
 use std::path::PathBuf;
@@ -52,6 +53,8 @@ const QUICK: Size =
 struct Options {
     size: Size,
     markdown: bool,
+    /// Nothing but the socket.
+    socket_alone: bool,
     json: Option<PathBuf>,
 }
 
@@ -62,7 +65,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode, String> {
     if cfg!(debug_assertions) && !quick {
         return in_release(arguments);
     }
-    let table = measure_all(&options.size)?;
+    let table = if options.socket_alone {
+        let mut table = Table::default();
+        socket::round_trips(&options.size, &mut table)?;
+        table
+    } else {
+        measure_all(&options.size)?
+    };
     print!("{}", if options.markdown { table.markdown() } else { table.plain() });
     if quick {
         println!("\na smoke run (--quick): these figures mean nothing");
@@ -75,19 +84,20 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode, String> {
 }
 
 fn options(arguments: &[String]) -> Result<Options, String> {
-    let mut options = Options { size: WHOLE, markdown: false, json: None };
+    let mut options = Options { size: WHOLE, markdown: false, socket_alone: false, json: None };
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--quick" => options.size = QUICK,
             "--markdown" => options.markdown = true,
+            "--socket" => options.socket_alone = true,
             "--json" => {
                 let path = arguments.next().ok_or("`--json` needs the name of a file")?;
                 options.json = Some(path.into());
             }
             other => {
                 return Err(format!(
-                    "`bench` knows --quick, --markdown and --json FILE, not {other}"
+                    "`bench` knows --quick, --markdown, --socket and --json FILE, not {other}"
                 ));
             }
         }
@@ -114,6 +124,8 @@ fn measure_all(size: &Size) -> Result<Table, String> {
     memory::bytes(&python, &mut table);
     eprintln!("decisions of the gate, up to {} records ...", size.runs.last().unwrap_or(&0));
     gate::decisions(size, &mut table)?;
+    eprintln!("round trips over the daemon's socket ...");
+    socket::round_trips(size, &mut table)?;
     disk::everything(size, &python, &mut table)?;
     Ok(table)
 }
@@ -128,6 +140,6 @@ mod tests {
         for text in [table.plain(), table.markdown(), table.json()] {
             assert!(text.contains("grounding check"), "{text}");
         }
-        assert_eq!(table.verdicts().count(), 8, "{}", table.plain());
+        assert_eq!(table.verdicts().count(), 9, "{}", table.plain());
     }
 }
