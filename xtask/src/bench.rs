@@ -12,6 +12,7 @@ mod ledgers;
 mod measure;
 mod memory;
 mod python;
+mod socket;
 mod table;
 
 use std::path::PathBuf;
@@ -55,6 +56,8 @@ struct Options {
     markdown: bool,
     /// Only what the guard adds to a call.
     guard: bool,
+    /// Nothing but the socket.
+    socket_alone: bool,
     json: Option<PathBuf>,
 }
 
@@ -68,6 +71,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode, String> {
     let table = if options.guard {
         let mut table = Table::default();
         guard::calls(&options.size, &mut table)?;
+        table
+    } else if options.socket_alone {
+        let mut table = Table::default();
+        socket::round_trips(&options.size, &mut table)?;
         table
     } else {
         measure_all(&options.size)?
@@ -84,20 +91,22 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode, String> {
 }
 
 fn options(arguments: &[String]) -> Result<Options, String> {
-    let mut options = Options { size: WHOLE, markdown: false, guard: false, json: None };
+    let mut options =
+        Options { size: WHOLE, markdown: false, guard: false, socket_alone: false, json: None };
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--quick" => options.size = QUICK,
             "--guard" => options.guard = true,
             "--markdown" => options.markdown = true,
+            "--socket" => options.socket_alone = true,
             "--json" => {
                 let path = arguments.next().ok_or("`--json` needs the name of a file")?;
                 options.json = Some(path.into());
             }
             other => {
                 return Err(format!(
-                    "`bench` knows --quick, --guard, --markdown and --json FILE, not {other}"
+                    "`bench` knows --quick, --guard, --socket, --markdown and --json FILE, not {other}"
                 ));
             }
         }
@@ -125,6 +134,8 @@ fn measure_all(size: &Size) -> Result<Table, String> {
     eprintln!("decisions of the gate, up to {} records ...", size.runs.last().unwrap_or(&0));
     gate::decisions(size, &mut table)?;
     guard::calls(size, &mut table)?;
+    eprintln!("round trips over the daemon's socket ...");
+    socket::round_trips(size, &mut table)?;
     disk::everything(size, &python, &mut table)?;
     Ok(table)
 }

@@ -113,8 +113,9 @@ fn lines_of<'a>(manifest: &'a str, head: &'a str) -> impl Iterator<Item = Line<'
         if line.trim().is_empty() || line.starts_with('#') {
             group_has_reason = line.starts_with('#');
         }
-        let (name, value) =
-            line.split_once('=').filter(|_| inside && !line.starts_with(['#', '[']))?;
+        // The head of a table for one target has an equals sign of its own.
+        let is_line = inside && !line.starts_with(['#', '[']);
+        let (name, value) = line.split_once('=').filter(|_| is_line)?;
         Some(Line { number: index + 1, name: name.trim(), value, group_has_reason })
     })
 }
