@@ -150,6 +150,6 @@ mod tests {
         for text in [table.plain(), table.markdown(), table.json()] {
             assert!(text.contains("grounding check"), "{text}");
         }
-        assert_eq!(table.verdicts().count(), 9, "{}", table.plain());
+        assert_eq!(table.verdicts().count(), 10, "{}", table.plain());
     }
 }
