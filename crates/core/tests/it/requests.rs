@@ -9,8 +9,8 @@ use actum_core::{
     Answered, Asks, AuthorName, Call, Caller, ChannelName, CommitError, Content, Decision, Digest,
     EntryKind, Gate, InForce, Ledger, MemoryRequest, NAME_MAX, Namespace, NewAudience, NewCall,
     NewCallEnd, NewEntry, NewFire, NewLimit, NewMandate, NewObservation, NewRecall, NewStart,
-    Outcome, Owner, Presence, Purpose, Reading, Rejected, Request, Seen, SessionName, Space,
-    StepName, SubjectName, Surroundings, Takes, ToolName, Value, content_digest,
+    Outcome, Owner, Presence, Purpose, Reading, Rejected, Request, Seen, SessionName, Sheet, Space,
+    StepName, SubjectName, Surroundings, Takes, ToolName, Unkept, Value, content_digest,
 };
 use actum_testkit::memory::{Memory, fold};
 
@@ -522,4 +522,75 @@ fn a_permit_of_another_ledger_ends_nothing() {
     let end = NewCallEnd::passed(b"ok");
     let refused = rejected(other.end_call(answered.permit.unwrap(), &end, &reading()));
     assert!(matches!(refused, Err(Rejected::OtherLedger { .. })));
+}
+
+/// A call of the first adapter, as it is drafted.
+fn act_on(
+    sheet: &mut Sheet<'_, '_>,
+    gate: &Gate<'_>,
+    call: &Call,
+    id: &str,
+) -> Unkept<Result<Answered, Rejected>> {
+    let (session, version) = (session("s"), content_digest("a version"));
+    let new = NewCall { session, call, call_id: Some(id), version };
+    sheet.act(gate, Caller::Adapter(0), &new)
+}
+
+#[test]
+fn what_is_judged_together_is_judged_in_order_and_given_out_once_it_is_durable() {
+    let mut world = World::new();
+    let call = pay("alice@x.example");
+    let (unkept, kept) = world
+        .with(|ledger, gate| {
+            ledger.together(&reading(), |sheet| {
+                ["one", "one", "two"].map(|id| act_on(sheet, gate, &call, id))
+            })
+        })
+        .unwrap();
+    let codes = unkept.each_ref().map(|it| it.peek().as_ref().unwrap().judgement.code.code());
+    assert_eq!(codes, ["trusted", "repeated", "trusted"]);
+    let permits = unkept.map(|it| it.open(&kept).unwrap().permit);
+    assert_eq!(permits.each_ref().map(Option::is_some), [true, false, true]);
+    for permit in permits.into_iter().flatten() {
+        world.ledger.end_call(permit, &NewCallEnd::passed(b""), &reading()).unwrap();
+    }
+}
+
+#[test]
+#[should_panic(expected = "the proof of its own commit")]
+fn an_answer_is_not_opened_with_the_proof_of_an_earlier_commit() {
+    let mut world = World::new();
+    let call = pay("alice@x.example");
+    let (_, earlier) = world.ledger.together(&reading(), |_sheet| 0).unwrap();
+    let (unkept, _) = world
+        .with(|ledger, gate| ledger.together(&reading(), |sheet| act_on(sheet, gate, &call, "one")))
+        .unwrap();
+    drop(unkept.open(&earlier));
+}
+
+#[test]
+fn a_call_that_the_owner_said_no_to_waits_no_more_and_is_refused_when_it_is_asked_again() {
+    let mut world = World::new();
+    let by = Caller::Adapter(0);
+    world.observe(by, "web:x.example", Seen::Result).unwrap();
+    let call = pay("eve@x.example");
+    let asked = world.act(by, &call, None).unwrap();
+    assert_eq!(asked.judgement.decision(), Decision::Ask);
+    let event = asked.event.unwrap();
+    let mut declines = |by| {
+        let done = world.ledger.together(&reading(), |sheet| sheet.decline(by, event));
+        let (unkept, kept) = done.unwrap();
+        unkept.open(&kept)
+    };
+    assert!(matches!(declines(by), Err(Rejected::NotAllowed(_))));
+    assert!(declines(OWNER).is_ok());
+    assert_eq!(declines(OWNER), Err(Rejected::NotPending { event }));
+    let again = world.act(by, &call, None).unwrap();
+    assert_eq!(again.judgement.code.code(), "declined");
+    assert!(again.permit.is_none() && !again.judgement.has_receipt());
+    let approve =
+        MemoryRequest::Approve { receipt: event, call: call.digest(), until_ms: 1_000_500 };
+    assert_eq!(world.ask(OWNER, approve), Err(Rejected::NotPending { event }));
+    let other = world.act(by, &pay("mallory@x.example"), None).unwrap();
+    assert_eq!(other.judgement.decision(), Decision::Ask, "it was said of that call alone");
 }
