@@ -119,6 +119,8 @@ pub struct Client {
     writer: UnixStream,
     next: u64,
     patience: Duration,
+    /// How long the connection itself waits, as it was last told.
+    waits: Option<Duration>,
     /// After a failure nobody knows which answer comes next.
     broken: bool,
     welcome: Welcome,
@@ -174,6 +176,7 @@ impl Client {
             writer,
             next: 1,
             patience,
+            waits: None,
             broken: false,
             welcome: nobody,
         };
@@ -211,8 +214,13 @@ impl Client {
             return Err(wire::too_long().into());
         }
         let waits = Some(self.patience.saturating_add(self.patience.min(ON_ITS_WAY)));
-        let set =
-            self.writer.set_write_timeout(waits).and_then(|()| self.writer.set_read_timeout(waits));
+        let set = if self.waits == waits {
+            Ok(())
+        } else {
+            let set = self.writer.set_write_timeout(waits);
+            set.and_then(|()| self.writer.set_read_timeout(waits))
+        };
+        self.waits = waits;
         let wrote = set.and_then(|()| self.writer.write_all(&line));
         // One that hangs up while it is written to may have said why.
         let answer = match (self.read_line(), wrote) {
