@@ -203,7 +203,10 @@ impl<'a> Message<'a> {
             return Err(Flaw::envelope("the member jsonrpc is not \"2.0\""));
         }
         let method = match method.map(|raw| text_of(raw.get())) {
-            Some(Some(method)) => Some(method),
+            Some(Some(method)) => {
+                look_alike_method(&method).map_err(Flaw::envelope)?;
+                Some(method)
+            }
             Some(None) => return Err(Flaw::envelope("the member method is no text")),
             None => None,
         };
@@ -222,6 +225,21 @@ impl<'a> Message<'a> {
             }
         };
         Ok(Self { line, kind, params, result, error })
+    }
+
+    /// Reads a message that stands on a line of a pipe. As [`Message::read`], and no carriage return stands within it: it is white
+    /// space to a JSON parser and the end of a line to many readers of lines, who would find another message behind it.
+    ///
+    /// # Errors
+    /// [`Flaw`].
+    pub fn on_a_line(line: &'a [u8]) -> Result<Self, Flaw> {
+        let within = line.strip_suffix(b"\r").unwrap_or(line);
+        if within.contains(&b'\r') {
+            return Err(Flaw::envelope(
+                "a carriage return within a message, where many readers end the line",
+            ));
+        }
+        Self::read(line)
     }
 
     /// The whole line.
@@ -438,6 +456,34 @@ fn look_alike(name: &str, known: &[&str]) -> Result<(), String> {
     let fold = folded(name);
     match known.iter().find(|known| **known != name && folded(known) == fold) {
         Some(known) => Err(format!("some readers take the member {} for {known}", quoted(name))),
+        None => Ok(()),
+    }
+}
+
+/// Methods that are judged themselves.
+const JUDGED: &[&str] = &["tools/call", "sampling/createMessage"];
+
+/// Methods whose answers are put before a model, and recorded.
+pub(crate) const SHOWN: &[&str] = &[
+    "initialize",
+    "server/discover",
+    "tools/list",
+    "prompts/list",
+    "prompts/get",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "tasks/result",
+    "tasks/get",
+];
+
+/// Refuses a method that some readers take for one of these: they look past case and white space, or end it at a NUL.
+fn look_alike_method(method: &str) -> Result<(), String> {
+    let ends = method.split('\0').next().unwrap_or_default();
+    let fold = folded(ends.trim_matches(|c: char| c.is_whitespace() || c.is_control()));
+    let mut watched = JUDGED.iter().chain(SHOWN);
+    match watched.find(|known| **known != method && folded(known) == fold) {
+        Some(known) => Err(format!("some readers take the method {} for {known}", quoted(method))),
         None => Ok(()),
     }
 }

@@ -14,7 +14,7 @@ use actum_store::{call_from_json, random};
 use super::bridge::{Bridge, Moves};
 use super::gate::{Askable, Cleared, Ends, From, Guard, Passes, Reply, Sent};
 use super::message::{
-    Flaw, Id, Kind, MESSAGE_MAX, Message, ToolCall, can_show_forms, client_of, quoted,
+    Flaw, Id, Kind, MESSAGE_MAX, Message, SHOWN, ToolCall, can_show_forms, client_of, quoted,
 };
 use super::pool::{Pool, Turn, Turns, lock};
 use super::port::PortError;
@@ -83,19 +83,7 @@ enum Pending {
 
 /// Methods whose answers are put before a model.
 pub(crate) fn is_shown(method: &str) -> bool {
-    matches!(
-        method,
-        "initialize"
-            | "server/discover"
-            | "tools/list"
-            | "prompts/list"
-            | "prompts/get"
-            | "resources/list"
-            | "resources/templates/list"
-            | "resources/read"
-            | "tasks/result"
-            | "tasks/get"
-    )
+    SHOWN.contains(&method)
 }
 
 impl Relay {
@@ -128,7 +116,7 @@ impl Relay {
 
     /// Takes one line of the client.
     pub fn from_client(self: &Arc<Self>, line: Vec<u8>) {
-        let message = match Message::read(&line) {
+        let message = match Message::on_a_line(&line) {
             Ok(message) => message,
             Err(flaw) => return self.refuse(None, flaw.code(), &flaw.to_string()),
         };
@@ -302,7 +290,7 @@ impl Relay {
     }
 
     fn said_by_server(self: &Arc<Self>, line: &[u8]) {
-        let message = match Message::read(line) {
+        let message = match Message::on_a_line(line) {
             Ok(message) => message,
             Err(flaw) => {
                 self.guard.note(&format!("what the server wrote is not passed on: {flaw}"));
