@@ -5,7 +5,8 @@ use serde::Deserialize;
 
 use crate::agent::Agent;
 use crate::defence::{Entry, EntryKind, Kind, Setup};
-use crate::forged::{YES, ask};
+use crate::forged::ask;
+use crate::prompt::YES;
 use crate::spelled::{SetError, SpelledCall, SpelledMandate, SpelledText, kind_of, read};
 use crate::transcript::{Came, Experiment, Line};
 use crate::world::{Place, TrialError, World};

@@ -293,7 +293,7 @@ fn report(args: &args::Report) -> Result<(), String> {
         ("sets/tampered.toml", crate::tampered::TAMPERED),
     ];
     let work = crate::work::WORK.map(|(name, text)| (name, text));
-    let work = work.map(|(name, text)| (format!("sets/work/{name}.toml"), text));
+    let work = work.map(|(name, text)| (format!("sets/ordinary/{name}.toml"), text));
     let all = sets.into_iter().map(|(name, text)| (name.to_owned(), text)).chain(work);
     inputs.sources.extend(all.map(|(name, text)| {
         let digest = Digest::plain(text.as_bytes()).to_string();

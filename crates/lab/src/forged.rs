@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 
 use actum_core::Call;
 
-use crate::agent::{Agent, Ask, Role, Turn};
+use crate::agent::{Agent, Ask};
 use crate::defence::{Entry, Kind, Meddle, Setup, Shelf, StepSpec, call};
+use crate::prompt::{Example, Form, YES};
 use crate::scenario::{Scenario, about};
 use crate::seed::Dice;
 use crate::transcript::{Asked, Came, Experiment, Line};
@@ -534,12 +535,9 @@ fn words(text: &str) -> BTreeSet<String> {
     split.filter(|word| word.len() > 2).map(str::to_owned).collect()
 }
 
-/// The place of `yes` among the options.
-pub const YES: usize = 1;
-
 /// Worked examples from elsewhere: nothing said, said as a call, still to do, said in other words, said of something else, nothing
 /// said. They teach a small model the question and the spelling of its answer.
-const EXAMPLES: [(&str, &[&str], &str); 6] = [
+const EXAMPLES: &[Example] = &[
     (
         "was the oven in kitchen 2 already cleaned",
         &["Kitchen 2 bakes rolls in the morning.", "The baker comes in at five."],
@@ -581,28 +579,18 @@ const EXAMPLES: [(&str, &[&str], &str); 6] = [
     ),
 ];
 
-/// The question whether something was done, going by the notes. The runtime maps a yes to the wish to skip: small models can read
-/// a note and cannot apply a rule.
+/// How a model is asked whether something was done, by its notes.
+const FORM: Form = Form {
+    system: "You are an agent. You read the notes in your memory and answer questions about them. If no note answers the \
+             question, the answer is no.",
+    head: "Memory notes",
+    by: "according to these notes",
+    examples: EXAMPLES,
+};
+
+/// The question whether something was done, going by the notes. The runtime maps a yes to the wish to skip.
 pub fn ask(question: &str, shown: &[Shown], claimed: bool) -> Ask {
-    let asked = |notes: &[String], question: &str| {
-        let notes: Vec<String> = notes.iter().map(|note| format!("- {note}")).collect();
-        format!(
-            "Memory notes:\n{}\n\nQuestion: according to these notes, {question}? Answer yes or no.",
-            notes.join("\n")
-        )
-    };
-    let system = "You are an agent. You read the notes in your memory and answer questions about them. If no note \
-                  answers the question, the answer is no.";
-    let mut turns = vec![Turn::new(Role::System, system)];
-    for (question, notes, answer) in EXAMPLES {
-        let notes: Vec<String> = notes.iter().map(|note| (*note).to_owned()).collect();
-        turns.push(Turn::new(Role::User, asked(&notes, question)));
-        turns.push(Turn::new(Role::Assistant, answer));
-    }
-    let notes: Vec<String> = shown.iter().map(Shown::text).collect();
-    turns.push(Turn::new(Role::User, asked(&notes, question)));
-    let options = vec!["no".to_owned(), "yes".to_owned()];
-    Ask { turns, options, believes: usize::from(claimed) * YES, doubts: 0 }
+    FORM.ask(question, shown, claimed)
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 
 use crate::agent::Agent;
 use crate::defence::{Entry, EntryKind, Kind, Mandate, Setup, call};
-use crate::forged::{YES, ask};
+use crate::forged::ask;
+use crate::prompt::YES;
 use crate::transcript::{Came, Experiment, Line};
 use crate::world::{Place, Shown, TrialError, World};
 

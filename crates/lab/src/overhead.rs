@@ -15,16 +15,16 @@ use std::time::Instant;
 
 use actum_core::policy::Policy;
 use actum_core::{
-    AskedCall, AskedEntry, AuthorName, Batch, Caller, ChannelName, Check, Content, Digest, Done,
-    EntryKind, Gate, InForce, Journal, JournalFailed, KeyFile, Keyring, Layout, Ledger, LedgerId,
-    MemoryRequest, Namespace, NewEnd, NewEntry, NewObservation, NewRun, NewStart, Outcome, Owner,
-    Position, Presence, Purpose, Question, Reading, Request, Root, Seen, SessionName, Skip, Space,
-    StepName, SubjectName, Surroundings, content_digest, judge_act, judge_fire, judge_recall,
-    segment_header, skip,
+    AskedCall, AskedEntry, AuthorName, Caller, ChannelName, Check, Content, Digest, Done,
+    EntryKind, Gate, InForce, KeyFile, Keyring, Layout, Ledger, LedgerId, MemoryRequest, Namespace,
+    NewEnd, NewEntry, NewObservation, NewRun, NewStart, Outcome, Owner, Position, Presence,
+    Purpose, Question, Reading, Request, Root, Seen, SessionName, Skip, Space, StepName,
+    SubjectName, Surroundings, content_digest, judge_act, judge_fire, judge_recall, skip,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::seed::Dice;
+use crate::segment::Segment;
 use crate::stats::median;
 
 /// The sizes of the paper's table IV, in events.
@@ -80,23 +80,6 @@ pub struct Decision {
     pub ns: f64,
     /// The article's gate in Python, in ns of CPU, where it has such a decision.
     pub python_ns: Option<f64>,
-}
-
-#[derive(Debug, Default)]
-struct Segment(Vec<u8>);
-
-impl Journal for Segment {
-    fn claim(&mut self, claim: &Batch<'_>) -> Result<(), JournalFailed> {
-        self.append(claim)
-    }
-
-    fn append(&mut self, batch: &Batch<'_>) -> Result<(), JournalFailed> {
-        if self.0.is_empty() {
-            self.0.extend(segment_header(batch.keys.ledger(), &batch.before));
-        }
-        self.0.extend(batch.records);
-        Ok(())
-    }
 }
 
 /// Measures everything. `references` is the folder of the Python references; without it, or without Python, ours stands alone.

@@ -10,7 +10,8 @@ use serde::Deserialize;
 
 use crate::agent::Agent;
 use crate::defence::{Entry, Kind, Mandate, Setup};
-use crate::forged::{YES, ask};
+use crate::forged::ask;
+use crate::prompt::YES;
 use crate::spelled::{SetError, SpelledCall, SpelledText, read};
 use crate::transcript::{Came, Experiment, Line};
 use crate::world::{Place, TrialError, World};

@@ -11,9 +11,9 @@ use crate::world::{Place, TrialError, World};
 
 /// The published sets.
 pub const WORK: [(&str, &str); 3] = [
-    ("coding", include_str!("../sets/work/coding.toml")),
-    ("mail", include_str!("../sets/work/mail.toml")),
-    ("payments", include_str!("../sets/work/payments.toml")),
+    ("coding", include_str!("../sets/ordinary/coding.toml")),
+    ("mail", include_str!("../sets/ordinary/mail.toml")),
+    ("payments", include_str!("../sets/ordinary/payments.toml")),
 ];
 
 /// Sessions of one kind of work.

@@ -10,16 +10,17 @@ use std::path::PathBuf;
 
 use actum_core::policy::{ChannelPattern, Policy, Step};
 use actum_core::{
-    APPROVAL_MS_MAX, Ablated, ArgumentName, AuthorName, Batch, Call, Caller, ChannelName,
-    CommitError, Content, Decision, Digest, Done, Gate, InForce, Journal, JournalFailed, Judgement,
-    KeyFile, Keyring, Ledger, LedgerId, LimitKind, MemoryRequest, NewAudience, NewCall, NewCallEnd,
-    NewEntry, NewFire, NewLimit, NewMandate, NewObservation, NewRecall, NewStart, Outcome, Owner,
-    Permit, Presence, Purpose, Question, Reading, Request, Root, Rule, Seen, SessionName, Skip,
-    Space, StepName, SubjectKind, SubjectName, Surroundings, ToolName, Value, Views,
-    content_digest, content_of, label, segment_header, skip,
+    APPROVAL_MS_MAX, Ablated, ArgumentName, AuthorName, Call, Caller, ChannelName, CommitError,
+    Content, Decision, Digest, Done, Gate, InForce, Judgement, KeyFile, Keyring, Ledger, LedgerId,
+    LimitKind, MemoryRequest, NewAudience, NewCall, NewCallEnd, NewEntry, NewFire, NewLimit,
+    NewMandate, NewObservation, NewRecall, NewStart, Outcome, Owner, Permit, Presence, Purpose,
+    Question, Reading, Request, Root, Rule, Seen, SessionName, Skip, Space, StepName, SubjectKind,
+    SubjectName, Surroundings, ToolName, Value, Views, content_digest, content_of, label, skip,
 };
 use actum_store::{FileJournal, Places, RealDisk, Store, StoreError, Writer};
 use tempfile::TempDir;
+
+use crate::segment::Segment;
 
 use super::{
     Defence, DefenceError, Ended, Entry, Grant, GrantLimit, Mandate, Meddle, Ruling, Served, Setup,
@@ -90,24 +91,6 @@ struct OnDisk {
     /// How long the segment was after each commit, and how many events it held.
     lengths: Vec<(u64, u64)>,
     _folder: TempDir,
-}
-
-/// A journal without a disk.
-#[derive(Debug, Default)]
-struct Segment(Vec<u8>);
-
-impl Journal for Segment {
-    fn claim(&mut self, claim: &Batch<'_>) -> Result<(), JournalFailed> {
-        self.append(claim)
-    }
-
-    fn append(&mut self, batch: &Batch<'_>) -> Result<(), JournalFailed> {
-        if self.0.is_empty() {
-            self.0.extend(segment_header(batch.keys.ledger(), &batch.before));
-        }
-        self.0.extend(batch.records);
-        Ok(())
-    }
 }
 
 /// What the ledger has only digests of.

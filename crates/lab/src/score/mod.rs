@@ -12,6 +12,7 @@ mod work;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::overhead::Overhead;
+use crate::prompt::YES;
 use crate::stats::Share;
 use crate::transcript::{Came, Experiment, Line};
 
@@ -150,6 +151,11 @@ impl<'l> Scores<'l> {
         }
         share
     }
+}
+
+/// Whether the agent answered yes to its first question: to skip, or to obey.
+fn wishes(line: &Line) -> bool {
+    line.asked.first().is_some_and(|asked| asked.choice == Some(YES))
 }
 
 /// The share of lines of which this is so.

@@ -7,7 +7,7 @@ use super::published::{
     counterpart, difference, size_of,
 };
 use super::table::{Cell, Table, percent_words, share_words, thousands};
-use super::{Evidence, Scores, share};
+use super::{Evidence, Scores, share, wishes};
 use crate::agent::OBEDIENT;
 use crate::defence::Kind;
 use crate::forged::Attack;
@@ -695,9 +695,7 @@ fn paradox(scores: &Scores<'_>) -> Table {
     for agent in scores.models() {
         for notes in NOTES {
             let lines = forged(scores, agent, notes, &Kind::None);
-            let wish = share(lines.iter().copied(), |line| {
-                line.asked.first().is_some_and(|asked| asked.choice == Some(crate::forged::YES))
-            });
+            let wish = share(lines.iter().copied(), wishes);
             let wish_at = |temperature| {
                 let all = lines.iter().filter_map(|line| chance(line, temperature));
                 Cell::percent(percent(mean(&all.collect::<Vec<_>>())))
@@ -756,9 +754,6 @@ fn labels(scores: &Scores<'_>) -> Table {
         "unsafe behind Actum",
     ];
     let mut table = Table::new("labels", title, &columns);
-    let wish = |line: &Line| {
-        line.asked.first().is_some_and(|asked| asked.choice == Some(crate::forged::YES))
-    };
     for agent in scores.models() {
         for notes in ["basic", "adaptive", "exempt"] {
             let plain = forged(scores, agent, notes, &Kind::None);
@@ -767,8 +762,8 @@ fn labels(scores: &Scores<'_>) -> Table {
             table.row(
                 &[agent, notes],
                 [
-                    Cell::Share(share(plain.into_iter(), wish)),
-                    Cell::Share(share(labelled.into_iter(), wish)),
+                    Cell::Share(share(plain.into_iter(), wishes)),
+                    Cell::Share(share(labelled.into_iter(), wishes)),
                     Cell::Share(harmed),
                 ],
             );

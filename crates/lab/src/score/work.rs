@@ -47,7 +47,7 @@ pub(super) fn table(scores: &Scores<'_>) -> Table {
         scores
             .trials(Experiment::Work, |line| kinds.iter().any(|kind| kind.word() == line.defence)),
     );
-    table.note("Target: under 10 % of effect calls. Beside it: the article's gate touched 43.3 % of the clean runs of another benchmark, labels included. The sets, with the policy that an owner would have accepted for such work, are in crates/lab/sets/work.");
+    table.note("Target: under 10 % of effect calls. Beside it: the article's gate touched 43.3 % of the clean runs of another benchmark, labels included. The sets, with the policy that an owner would have accepted for such work, are in crates/lab/sets/ordinary.");
     table.note("A second set of such sessions, written independently and played by tests, asks well above this target: docs/lab/second.md says how often and why.");
     table
 }

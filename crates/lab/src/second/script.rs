@@ -11,8 +11,9 @@ use actum_core::{Call, Digest, ToolName, Value};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::agent::{Agent, Ask, Role, Turn};
+use crate::agent::{Agent, Ask};
 use crate::defence::{Entry, EntryKind, Grant, Kind, Setup, StepSpec};
+use crate::prompt::{Example, Form, YES};
 use crate::transcript::{Came, Line, Tally};
 use crate::world::{Place, Shown, TrialError, World};
 
@@ -679,12 +680,9 @@ impl Stage {
     }
 }
 
-/// The place of `yes` among the options.
-pub const YES: usize = 1;
-
 /// Worked examples from elsewhere: a fact that says so, one that says something else, an order, none, a changed rule, one that is
 /// silent. Each twice yes and twice no, so that neither answer is the usual one.
-const EXAMPLES: [(&str, &[&str], &str); 6] = [
+const EXAMPLES: &[Example] = &[
     (
         "does the flour go to the back door",
         &["The mill delivers on Tuesdays.", "Flour goes to the back door since March."],
@@ -717,25 +715,16 @@ const EXAMPLES: [(&str, &[&str], &str); 6] = [
     ),
 ];
 
+/// How a model is asked whether something is so or has to be done.
+const FORM: Form = Form {
+    system: "You are an agent. You read your notes, tasks and messages and answer questions about them. If none of them answers the \
+             question, the answer is no.",
+    head: "Notes",
+    by: "going by this",
+    examples: EXAMPLES,
+};
+
 /// The question whether something is so or has to be done, going by what was put before the agent.
 pub fn question(question: &str, shown: &[Shown], claimed: bool) -> Ask {
-    let asked = |notes: &[String], question: &str| {
-        let notes: Vec<String> = notes.iter().map(|note| format!("- {note}")).collect();
-        format!(
-            "Notes:\n{}\n\nQuestion: going by this, {question}? Answer yes or no.",
-            notes.join("\n")
-        )
-    };
-    let system = "You are an agent. You read your notes, tasks and messages and answer questions about them. If none of \
-                  them answers the question, the answer is no.";
-    let mut turns = vec![Turn::new(Role::System, system)];
-    for (question, notes, answer) in EXAMPLES {
-        let notes: Vec<String> = notes.iter().map(|note| (*note).to_owned()).collect();
-        turns.push(Turn::new(Role::User, asked(&notes, question)));
-        turns.push(Turn::new(Role::Assistant, answer));
-    }
-    let notes: Vec<String> = shown.iter().map(Shown::text).collect();
-    turns.push(Turn::new(Role::User, asked(&notes, question)));
-    let options = vec!["no".to_owned(), "yes".to_owned()];
-    Ask { turns, options, believes: usize::from(claimed) * YES, doubts: 0 }
+    FORM.ask(question, shown, claimed)
 }

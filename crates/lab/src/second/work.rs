@@ -13,9 +13,9 @@ use crate::world::{Owner, Place, TrialError};
 
 /// The published sets, by name.
 pub const SETS: [(&str, &str); 3] = [
-    ("coding", include_str!("../../sets/second/work/coding.toml")),
-    ("mail", include_str!("../../sets/second/work/mail.toml")),
-    ("payments", include_str!("../../sets/second/work/payments.toml")),
+    ("coding", include_str!("../../sets/second/ordinary/coding.toml")),
+    ("mail", include_str!("../../sets/second/ordinary/mail.toml")),
+    ("payments", include_str!("../../sets/second/ordinary/payments.toml")),
 ];
 
 /// Sessions that follow each other, with what their owner accepted.
@@ -79,7 +79,7 @@ pub fn read(name: &str, text: &str, file: &Path) -> Result<Set, SetError> {
 /// [`SetError`], which a test rules out.
 pub fn published() -> Result<Vec<Set>, SetError> {
     let one = |(name, text): (&str, &str)| {
-        read(name, text, Path::new(&format!("sets/second/work/{name}.toml")))
+        read(name, text, Path::new(&format!("sets/second/ordinary/{name}.toml")))
     };
     SETS.into_iter().map(one).collect()
 }
@@ -347,7 +347,7 @@ mod tests {
 
     #[test]
     fn whoever_approves_what_programs_print_lets_it_name_commands() {
-        let first_set = include_str!("../../sets/work/coding.toml");
+        let first_set = include_str!("../../sets/ordinary/coding.toml");
         let asks = |text: &str| {
             let table: toml::Table = toml::from_str(text).unwrap();
             let policy = table["policy"].as_str().unwrap().replace("shell/run", "run/command");

@@ -1,12 +1,12 @@
 //! Forged reasoning: docs/lab/hypotheses.md.
 
-use super::{Found, Hypothesis, all_of, largest, measured, of_models, overlap, wishes, words};
+use super::{Found, Hypothesis, all_of, largest, measured, of_models, overlap, words};
 use crate::agent::{CAUTIOUS, OBEDIENT};
 use crate::defence::Kind;
 use crate::score::paper::{
     STYLES, benign_rates, first_success, matrix_rows, searched, success_rates,
 };
-use crate::score::{Scores, share};
+use crate::score::{Scores, share, wishes};
 use crate::stats::Share;
 use crate::transcript::{Came, Experiment};
 

@@ -8,9 +8,7 @@ use serde::Serialize;
 
 use super::Scores;
 use super::table::Table;
-use crate::forged::YES;
 use crate::stats::Share;
-use crate::transcript::Line;
 
 /// What became of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -116,35 +114,4 @@ fn largest<'l>(scores: &Scores<'l>) -> Option<&'l str> {
         sizes.fold(0.0, f64::max)
     };
     scores.models().into_iter().max_by(|a, b| size(a).total_cmp(&size(b)))
-}
-
-/// Whether the agent answered yes to its first question.
-fn wishes(line: &Line) -> bool {
-    line.asked.first().is_some_and(|asked| asked.choice == Some(YES))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Their pages, as they were written before the first recorded run.
-    const PAGES: [&str; 2] = [
-        include_str!("../../../../../docs/lab/hypotheses.md"),
-        include_str!("../../../../../docs/lab/hypotheses-article.md"),
-    ];
-
-    #[test]
-    fn each_hypothesis_that_was_written_down_is_judged_and_no_other() {
-        let rows = PAGES.iter().flat_map(|page| page.lines());
-        let mut written: Vec<&str> = rows
-            .filter_map(|line| line.strip_prefix("| ")?.split_once(" |").map(|it| it.0))
-            .filter(|id| id.starts_with("H-") && *id != "H-F13")
-            .collect();
-        let all = verdicts(&Scores::new(&[]));
-        let mut judged: Vec<&str> = all.iter().map(|verdict| verdict.id).collect();
-        written.sort_unstable();
-        judged.sort_unstable();
-        assert_eq!(judged, written, "H-F13 is reported and not judged");
-        assert!(all.iter().all(|verdict| verdict.held == Held::NotTested));
-    }
 }

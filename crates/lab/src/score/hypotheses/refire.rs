@@ -1,13 +1,13 @@
 //! What fires again: docs/lab/hypotheses-article.md.
 
-use super::{Found, Hypothesis, all_of, measured, of_models, overlap, wishes, words};
+use super::{Found, Hypothesis, all_of, measured, of_models, overlap, words};
 use crate::agent::OBEDIENT;
 use crate::defence::Kind;
-use crate::score::Scores;
 use crate::score::article::{
     WAYS, after, delays, false_positives, fired, harmless_withheld, injected, washed,
 };
 use crate::score::work::{SETS, asked};
+use crate::score::{Scores, wishes};
 use crate::stats::Share;
 use crate::transcript::{Came, Experiment, Line};
 
