@@ -4,9 +4,6 @@
 use core::time::Duration;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
-use std::io::{Seek as _, SeekFrom, Write as _};
-use std::path::PathBuf;
 
 use actum_core::policy::{ChannelPattern, Policy, Step};
 use actum_core::{
@@ -17,15 +14,13 @@ use actum_core::{
     Question, Reading, Request, Root, Rule, Seen, SessionName, Skip, Space, StepName, SubjectKind,
     SubjectName, Surroundings, ToolName, Value, Views, content_digest, content_of, label, skip,
 };
-use actum_store::{FileJournal, Places, RealDisk, Store, StoreError, Writer};
-use tempfile::TempDir;
 
-use crate::segment::Segment;
-
+use super::on_disk::OnDisk;
 use super::{
     Defence, DefenceError, Ended, Entry, Grant, GrantLimit, Mandate, Meddle, Ruling, Served, Setup,
     StepSpec, Within, Worked, text_of,
 };
+use crate::segment::Segment;
 
 /// The adapter that sees everything.
 const HOOK: &str = "hook";
@@ -47,7 +42,7 @@ const CHANNELS: &[&str] = &[
 /// What recalled entries come through.
 const MEMORY: &str = "file:MEMORY.md";
 const OWNER: Caller = Caller::Owner(Owner::Terminal);
-const START_MS: u64 = 1_800_000_000_000;
+pub(super) const START_MS: u64 = 1_800_000_000_000;
 /// How long mandates hold here, and how often.
 const MANDATE_MS: u64 = 365 * 24 * 60 * 60 * 1000;
 const MANDATE_USES: u32 = 10_000;
@@ -59,6 +54,8 @@ static NO_COMMANDS: BTreeMap<StepName, Digest> = BTreeMap::new();
 pub struct Actum {
     name: String,
     engine: Engine,
+    /// Whether a call needs its steps: without that rule there is nothing to skip.
+    requires_steps: bool,
     policy: Policy,
     texts: Texts,
     steps: Vec<StepSpec>,
@@ -79,18 +76,6 @@ enum Engine {
     Memory(Ledger<Segment>),
     Ablated(Ablated<Segment>),
     Disk(Box<OnDisk>),
-}
-
-/// A store in a folder of its own, to be meddled with.
-#[derive(Debug)]
-struct OnDisk {
-    store: Store,
-    ledger: Option<Ledger<FileJournal<RealDisk>>>,
-    /// Why it may not be believed any more.
-    refused: Option<String>,
-    /// How long the segment was after each commit, and how many events it held.
-    lengths: Vec<(u64, u64)>,
-    _folder: TempDir,
 }
 
 /// What the ledger has only digests of.
@@ -132,7 +117,9 @@ impl Actum {
         let made = Ablated::create(rules, keys(7), Segment::default(), &Reading::wall(START_MS));
         let fail =
             |error: CommitError| DefenceError { defence: name.to_owned(), what: error.to_string() };
-        Self::on(Engine::Ablated(made.map_err(fail)?), name, setup)
+        let mut actum = Self::on(Engine::Ablated(made.map_err(fail)?), name, setup)?;
+        actum.requires_steps = !rules.contains(&Rule::Obligation);
+        Ok(actum)
     }
 
     fn on(engine: Engine, name: &str, setup: &Setup) -> Worked<Self> {
@@ -142,6 +129,7 @@ impl Actum {
         let mut actum = Self {
             name: name.to_owned(),
             engine,
+            requires_steps: true,
             policy,
             texts: Texts::default(),
             steps: setup.steps.clone(),
@@ -556,13 +544,8 @@ impl Defence for Actum {
                 Some(ledger) => ledger.skip(by, &session, &question, &reading).map(|it| it.0),
                 None => return Ok(Ruling::Refuse("the store is refused".to_owned())),
             },
-            // The rules that can be off are the gate's; a skip is Algorithm 1 and has none of them, but where no step is
-            // required at all there is nothing to skip.
-            Engine::Ablated(_)
-                if self.name.ends_with("obligation") || self.name == "origin-only" =>
-            {
-                return Ok(Ruling::Go);
-            }
+            // The rules that can be off are the gate's; a skip is Algorithm 1 and has none of them.
+            Engine::Ablated(_) if !self.requires_steps => return Ok(Ruling::Go),
             Engine::Ablated(ledger) => Ok(skip(ledger.views(), &question, reading.wall_ms)),
         };
         Ok(match self.after(done)? {
@@ -719,85 +702,4 @@ impl Actum {
             Engine::Ablated(_) | Engine::Disk(_) => &[],
         }
     }
-}
-
-impl OnDisk {
-    fn create() -> Result<Self, String> {
-        let folder = TempDir::new().map_err(|error| error.to_string())?;
-        let root = folder.path().canonicalize().map_err(|error| error.to_string())?;
-        let places = Places {
-            store: root.join("project/.actum"),
-            data: root.join("data"),
-            state: root.join("state"),
-        };
-        fs::create_dir_all(root.join("project")).map_err(|error| error.to_string())?;
-        let store = Store::new(places);
-        let ledger =
-            store.init(&writer(Reading::wall(START_MS))).map_err(|error| error.to_string())?;
-        let (ledger, lengths) = (Some(ledger), Vec::new());
-        Ok(Self { store, ledger, refused: None, lengths, _folder: folder })
-    }
-
-    fn segment(&self) -> Result<PathBuf, String> {
-        let folder = self.store.places().segments();
-        let all = fs::read_dir(&folder).map_err(|error| error.to_string())?;
-        let mut paths: Vec<PathBuf> = all.filter_map(|entry| Some(entry.ok()?.path())).collect();
-        paths.sort();
-        paths.pop().ok_or_else(|| format!("no segment in {}", folder.display()))
-    }
-
-    fn measure(&mut self) {
-        let count = self.ledger.as_ref().map_or(0, |ledger| ledger.views().position().count);
-        let length = self.segment().ok().and_then(|path| fs::metadata(path).ok());
-        if let Some(length) = length {
-            self.lengths.push((count, length.len()));
-        }
-    }
-
-    fn meddle(&mut self, how: &Meddle, forged: Option<&[u8]>, now: Reading) -> Result<(), String> {
-        let said = |error: std::io::Error| error.to_string();
-        // Whoever holds the lock lets go of it: the attacker waits for a restart.
-        self.ledger = None;
-        let path = self.segment()?;
-        let mut file = OpenOptions::new().read(true).write(true).open(&path).map_err(said)?;
-        match how {
-            Meddle::Forge { .. } => {
-                file.seek(SeekFrom::End(0)).map_err(said)?;
-                file.write_all(forged.unwrap_or_default()).map_err(said)?;
-            }
-            Meddle::CutTo(count) => {
-                let kept = self.lengths.iter().filter(|(events, _)| events <= count);
-                let length = kept.map(|(_, length)| *length).max().unwrap_or_default();
-                file.set_len(length).map_err(said)?;
-            }
-            Meddle::Reframe { step, subject } => {
-                let mut bytes = fs::read(&path).map_err(said)?;
-                let whole = format!("{step}{subject}");
-                let tail = whole.as_bytes();
-                // The longest end of the two names together that stands in one field.
-                let found = (1..tail.len()).find_map(|from| {
-                    let part = tail.get(from..)?;
-                    bytes.windows(part.len()).position(|it| it == part).map(|at| (at, part.len()))
-                });
-                let (at, length) = found.ok_or("the names are not there")?;
-                if let Some(place) = bytes.get_mut(at..at + length) {
-                    let mut moved = subject.as_bytes().to_vec();
-                    moved.resize(length, b' ');
-                    place.copy_from_slice(&moved);
-                }
-                fs::write(&path, bytes).map_err(said)?;
-            }
-        }
-        drop(file);
-        match self.store.write(&writer(now)) {
-            Ok(ledger) => self.ledger = Some(ledger),
-            Err(error @ StoreError::Refused(_)) => self.refused = Some(error.to_string()),
-            Err(error) => return Err(error.to_string()),
-        }
-        Ok(())
-    }
-}
-
-fn writer(reading: Reading) -> Writer {
-    Writer { holder: "actum-lab".to_owned(), patience: Duration::from_secs(10), reading }
 }

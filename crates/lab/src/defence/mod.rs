@@ -5,6 +5,7 @@
 mod actum;
 mod carryover;
 mod none;
+mod on_disk;
 mod pair;
 mod poem;
 mod sentinel;
