@@ -33,6 +33,7 @@ pub use ground::{step_of, subject_of};
 pub use inbox::{OFFERED_FROM, Shown, asked_of, kept_call};
 pub(crate) use job::{Job, prepare};
 pub(crate) use things::chain;
+pub(crate) use things::leads_to;
 pub use things::{Things, subject_now};
 pub use who::{Peer, Served, Who};
 

@@ -32,15 +32,7 @@ impl Surroundings for Things<'_> {
     }
 
     fn leads_to(&self, path: &str) -> Option<String> {
-        let root = self.places.project();
-        let real = as_it_is(&root.join(path))?;
-        // The project may itself lie behind a link: what counts is how the path differs from its own letters.
-        let project = root.canonicalize().ok()?;
-        let relative = real.strip_prefix(&project).ok().filter(|_| !path.starts_with('/'));
-        let shown = relative.unwrap_or(&real).to_str()?.to_owned();
-        let written = path.trim_end_matches('/');
-        let same = ValueKind::Path.normal(&shown) == ValueKind::Path.normal(written);
-        (!same).then_some(shown)
+        leads_to(self.places, path)
     }
 }
 
@@ -50,6 +42,19 @@ impl Surroundings for Things<'_> {
 /// Why it cannot be read, in words.
 pub fn subject_now(places: &Places, name: &SubjectName) -> Result<Taken, String> {
     take(places.project(), &places.store, name).map_err(|error| chain(&error))
+}
+
+/// Where a path of this project leads, if that is not what its letters say.
+pub(crate) fn leads_to(places: &Places, path: &str) -> Option<String> {
+    let root = places.project();
+    let real = as_it_is(&root.join(path))?;
+    // The project may itself lie behind a link: what counts is how the path differs from its own letters.
+    let project = root.canonicalize().ok()?;
+    let relative = real.strip_prefix(&project).ok().filter(|_| !path.starts_with('/'));
+    let shown = relative.unwrap_or(&real).to_str()?.to_owned();
+    let written = path.trim_end_matches('/');
+    let same = ValueKind::Path.normal(&shown) == ValueKind::Path.normal(written);
+    (!same).then_some(shown)
 }
 
 /// An error with its causes, each once.

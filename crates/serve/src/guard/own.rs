@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use actum_core::policy::{ToolClass, ToolRule};
@@ -13,11 +12,11 @@ use actum_core::{
     Digest, EntryKind, Gate, ItemKind, Journal, Judged, Ledger, LimitKind, MemoryRequest,
     NewAudience, NewCall, NewCallEnd, NewEntry, NewLimit, NewMandate, NewObservation, NewRecall,
     NewStart, Outcome, Owner, Permit, Presence, Purpose, Reading, Request, SessionName, Space,
-    SubjectName, Surroundings, ToolName, Value, ValueKind, Views, content_digest, hex,
+    SubjectName, Surroundings, ToolName, Value, Views, content_digest, hex,
 };
 use actum_store::{
     AcceptedPolicy, Cache, CacheError, FileJournal, Places, RealDisk, Store, Writer, call_to_json,
-    random, read_clocks, subject,
+    random, read_clocks,
 };
 use zeroize::Zeroizing;
 
@@ -26,6 +25,7 @@ use super::port::{
     Ask, Consent, Held, Listed, Observation, Pin, Port, PortError, Receipt, Ruling, Sight, Terms,
     Traced,
 };
+use crate::desk::{leads_to, subject_now};
 
 /// How long a mandate holds that was granted on the way.
 const MANDATE_MS: u64 = 7 * 24 * 60 * 60 * 1000;
@@ -498,28 +498,10 @@ impl Surroundings for Things {
     }
 
     fn subject(&self, name: &SubjectName) -> Result<Digest, String> {
-        let taken = subject::take(self.places.project(), &self.places.store, name);
-        taken.map(|taken| taken.digest).map_err(|error| PortError::of(&error).what)
+        subject_now(&self.places, name).map(|taken| taken.digest)
     }
 
     fn leads_to(&self, path: &str) -> Option<String> {
-        let real = as_it_is(&self.places.project().join(path))?;
-        // The project may itself lie behind a link: what counts is how the path differs from its own letters.
-        let project = self.places.project().canonicalize().ok()?;
-        let relative = real.strip_prefix(&project).ok().filter(|_| !path.starts_with('/'));
-        let shown = relative.unwrap_or(&real).to_str()?.to_owned();
-        let written = path.trim_end_matches('/');
-        let same = ValueKind::Path.normal(&shown) == ValueKind::Path.normal(written);
-        (!same).then_some(shown)
+        leads_to(&self.places, path)
     }
-}
-
-/// A path without its links, as far as it is there; the rest of it is to be made. A link that ends nowhere yet leads there.
-fn as_it_is(path: &Path) -> Option<PathBuf> {
-    path.ancestors().find_map(|there| {
-        let led = || there.read_link().ok().and_then(|to| Some(there.parent()?.join(to)));
-        let real = there.canonicalize().ok().or_else(led)?;
-        let rest = path.strip_prefix(there).ok()?.components();
-        Some(rest.fold(real, |path, part| path.join(part)))
-    })
 }
